@@ -1,0 +1,151 @@
+"""How this package compiles its kernels: one decorator, one cache, a few machine instructions.
+
+The cache lives in a directory named by a hash of this package's sources and of numba's version,
+because numba itself does not notice a change in a function imported from another module.
+Where no cache can be written the kernels are compiled anew in every process.
+
+The instructions work on uint64. Under NUMBA_DISABLE_JIT they are plain Python functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+__all__ = ["U64", "clz64", "ctz64", "kernel", "load64", "popcount64", "store64"]
+
+U64 = np.uint64
+
+
+@cache
+def cache_directory() -> str | None:
+    """The directory for this package's compiled kernels, or None where none can be written."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return None  # the user has chosen; numba obeys by itself
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent
+    for source in sorted(package.rglob("*.py")):
+        digest.update(str(source.relative_to(package)).encode() + b"\0")
+        digest.update(source.read_bytes())
+    digest.update(f"{numba.__version__} {np.__version__} {platform.python_version()}".encode())
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    directory = Path(base) / "extbfs" / f"store-{digest.hexdigest()[:16]}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(directory) if os.access(directory, os.W_OK) else None
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile `function` on its first call: no GIL, no division checks, cached where possible."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    previous = numba.config.CACHE_DIR
+    try:
+        directory = cache_directory()
+        if directory is not None:
+            numba.config.CACHE_DIR = directory
+        return numba.njit(cache=True, **options)(function)
+    except (RuntimeError, OSError):  # no directory numba could write to
+        return numba.njit(**options)(function)
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+_WORD = cgutils.ir.IntType(64)
+_BIT = cgutils.ir.Constant(cgutils.ir.IntType(1), 0)
+
+
+@intrinsic
+def _popcount64(typing_context: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def _ctz64(typing_context: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], _BIT)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def _clz64(typing_context: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], _BIT)
+
+    return types.uint64(types.uint64), codegen
+
+
+def _word_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), _WORD.as_pointer())
+
+
+@intrinsic
+def _load64(typing_context: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _word_pointer(context, builder, signature.args[0], *args)
+        word = builder.load(pointer)
+        word.align = 1
+        return word
+
+    return types.uint64(array, types.uint64), codegen
+
+
+@intrinsic
+def _store64(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _word_pointer(context, builder, signature.args[0], *args[:2])
+        builder.store(args[2], pointer).align = 1
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, types.uint64), codegen
+
+
+def _plain_popcount64(value: Any) -> Any:
+    return U64(int(value).bit_count())
+
+
+def _plain_ctz64(value: Any) -> Any:
+    return U64((int(value) & -int(value)).bit_length() - 1 if value else 64)
+
+
+def _plain_clz64(value: Any) -> Any:
+    return U64(64 - int(value).bit_length())
+
+
+def _plain_load64(array: Any, index: Any) -> Any:
+    return array[int(index) : int(index) + 8].view(np.uint64)[0]
+
+
+def _plain_store64(array: Any, index: Any, value: Any) -> None:
+    array[int(index) : int(index) + 8].view(np.uint64)[0] = value
+
+
+_compiled = not numba.config.DISABLE_JIT
+
+# The number of one bits of a uint64.
+popcount64: Any = _popcount64 if _compiled else _plain_popcount64
+# The number of zero bits below the lowest one bit; 64 for 0.
+ctz64: Any = _ctz64 if _compiled else _plain_ctz64
+# The number of zero bits above the highest one bit; 64 for 0.
+clz64: Any = _clz64 if _compiled else _plain_clz64
+# load64(bytes uint8[n], i uint64): the eight bytes from i on as a uint64. Any i, no bounds check.
+load64: Any = _load64 if _compiled else _plain_load64
+# store64(bytes uint8[n], i uint64, value uint64): writes eight bytes at i. No bounds check.
+store64: Any = _store64 if _compiled else _plain_store64
