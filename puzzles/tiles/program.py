@@ -1,0 +1,132 @@
+"""What the kernel must know about one board, as arrays: places, steps, hops and their tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from puzzles.jit import U64
+from puzzles.tiles import geometry as geo
+from puzzles.tiles import kernels as ker
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GROUP_LIMIT = 1 << 15  # entries of a table of parities
+
+
+@dataclass(frozen=True)
+class Program:
+    """The arguments of `kernels.expand` after its buffers, in order, and the bound they imply."""
+
+    arguments: tuple[Any, ...]
+    max_successors: int
+
+
+@cache
+def build(board: geo.Geometry, metric: str) -> Program:
+    """The program of a board: metric `single` (one tile slides) or `multi` (a line of tiles)."""
+    hops = _Hops(board.tiles)
+    plan, steps = [0], []
+    most = 1
+    for place in range(board.cells):
+        lines = [board.along(place, True), board.along(place, False)]
+        lines += [board.neighbours(place, True), board.neighbours(place, False)]
+        if metric == "single":
+            lines = _single(place, board.cells, lines)
+        for line in lines:
+            source = place
+            for target in line:
+                first, end = hops.edge(source, target)
+                steps.append((target, first, end, int(target != line[-1])))
+                source = target
+        plan.append(len(steps))
+        most = max(most, plan[-1] - plan[-2])
+    cells_m, cells_k = ker.magic(board.cells)
+    arguments = (
+        U64(board.cells),
+        U64(cells_m),
+        U64(cells_k),
+        np.array(plan, dtype=np.uint64),
+        np.array(steps, dtype=np.uint64).reshape(-1, ker.S_COLUMNS),
+        np.array(hops.rows, dtype=np.uint64).reshape(-1, ker.H_COLUMNS),
+        _joined(hops.tables, np.dtype(np.int32)),
+        np.array(hops.groups, dtype=np.uint64).reshape(-1, ker.G_COLUMNS),
+        _joined(hops.parities, np.dtype(np.uint8)),
+    )
+    return Program(arguments, most)
+
+
+def _single(place: int, cells: int, lines: list[list[int]]) -> list[list[int]]:
+    """One child a line, the free ones (next on the snake) first, each starting from the parent."""
+    near = [line[0] for line in lines if line]
+    near.sort(key=lambda target: abs(target - place) != 1)
+    return [[target] for target in near]
+
+
+def _joined(tables: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *tables]).astype(dtype)
+
+
+class _Hops:
+    """Collects the hops of all edges; equal windows share their table."""
+
+    def __init__(self, tiles: int) -> None:
+        self.tiles = tiles
+        self.rows: list[tuple[int, ...]] = []
+        self.tables: list[NDArray[np.int32]] = []
+        self.groups: list[tuple[int, ...]] = []
+        self.parities: list[NDArray[np.uint8]] = []
+        self._edges: dict[tuple[int, int], tuple[int, int]] = {}
+        self._table_at: dict[tuple[int, int, int], int] = {}
+        self._groups_at: dict[int, tuple[int, int]] = {}
+
+    def edge(self, source: int, target: int) -> tuple[int, int]:
+        """The rows first .. end-1 that take the blank from `source` to `target`."""
+        known = self._edges.get((source, target))
+        if known is None:
+            first = len(self.rows)
+            self.rows += [self._row(hop) for hop in geo.hops(self.tiles, source, target)]
+            known = self._edges[source, target] = (first, len(self.rows))
+        return known
+
+    def _row(self, hop: geo.Hop) -> tuple[int, ...]:
+        tail = geo.is_tail(self.tiles, hop.last)
+        unit = 1 if tail else factorial(self.tiles - hop.last) // 2
+        size = geo.table_size(self.tiles, hop.first, hop.last)
+        kind = ker.TAIL if tail else ker.INNER if hop.first else ker.HEAD
+        groups = self._groups(hop.first) if tail else (0, 0)
+        return (
+            unit, *ker.magic(unit), size, *ker.magic(size), self._table(hop), int(kind),
+            int(hop.odd), *groups,
+        )  # fmt: skip
+
+    def _table(self, hop: geo.Hop) -> int:
+        name = (hop.first, hop.last, hop.turn)
+        if name not in self._table_at:
+            self._table_at[name] = sum(len(table) for table in self.tables)
+            if geo.is_tail(self.tiles, hop.last):
+                self.tables += [geo.tail_table(self.tiles, *name, odd) for odd in (0, 1)]
+            else:
+                self.tables.append(geo.window_table(self.tiles, *name))
+        return self._table_at[name]
+
+    def _groups(self, end: int) -> tuple[int, int]:
+        """Cut the digits 0 .. end-1 into groups with small tables, the last digits first."""
+        if end not in self._groups_at:
+            first, last = len(self.groups), end
+            while last > 0:
+                start = last - 1
+                while start > 0 and geo.window_size(self.tiles, start - 1, last) <= GROUP_LIMIT:
+                    start -= 1
+                size = geo.window_size(self.tiles, start, last)
+                offset = sum(len(table) for table in self.parities)
+                self.groups.append((size, *ker.magic(size), offset))
+                self.parities.append(geo.parity_table(self.tiles, start, last))
+                last = start
+            self._groups_at[end] = (first, len(self.groups))
+        return self._groups_at[end]
