@@ -13,6 +13,17 @@ import errno as errnos
 from typing import ClassVar
 
 
+class _Fields(dict[str, object]):
+    """The attributes of an error by name, as `str.format_map` asks for them."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._error, name)
+
+
 class StoreError(Exception):
     """The store failed: {detail}."""
 
@@ -23,7 +34,7 @@ class StoreError(Exception):
         self.detail = detail
 
     def __str__(self) -> str:
-        return (type(self).__doc__ or "{detail}").format(**vars(self))
+        return (type(self).__doc__ or "{detail}").format_map(_Fields(self))
 
 
 class NotARun(StoreError):
@@ -60,15 +71,9 @@ class UnknownVersion(StoreError):
 
 
 class DiskLimit(StoreError):
-    """{directory} would need {needed} bytes and --disk allows {limit}; raise it to go on."""
+    """{detail}; raise --disk to go on."""
 
     exit_code = 3
-
-    def __init__(self, directory: str, needed: int, limit: int) -> None:
-        super().__init__(f"{needed} bytes are more than the limit of {limit}")
-        self.directory = directory
-        self.needed = needed
-        self.limit = limit
 
 
 class DiskFull(StoreError):
@@ -83,14 +88,20 @@ class DiskFull(StoreError):
 
 
 class IntegrityError(StoreError):
-    """{file}, block {block}: {detail}; this file is damaged, restore it from a copy."""
+    """{place}: {detail}; the file is damaged and must not be used."""
 
     exit_code = 21
 
-    def __init__(self, file: str, block: int | str, detail: str) -> None:
+    def __init__(self, file: str, block: int | str | None = None, detail: str = "") -> None:
+        """`block` is a block's number, the key of a catalogue entry, or None for a whole file."""
         super().__init__(detail)
         self.file = file
         self.block = block
+
+    @property
+    def place(self) -> str:
+        """The file and the block in it, for the message."""
+        return self.file if self.block is None else f"{self.file}, block {self.block}"
 
 
 class IoFailure(StoreError):

@@ -40,6 +40,9 @@ _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_ROOM = 1 << 20  # with less than this left, a disk counts as full
 
 
+StrPath = str | os.PathLike[str]
+
+
 class Transaction(Protocol):
     """What `commit` needs of an LMDB write transaction."""
 
@@ -58,18 +61,18 @@ class FileSystem:
 
     # Opening and closing
 
-    def create(self, path: str) -> int:
+    def create(self, path: StrPath) -> int:
         """Create `path`, which must not exist, for reading and writing; its descriptor.
 
         The name is not durable before `sync_dir`.
         """
         return self._open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, "create")
 
-    def open_rw(self, path: str, *, create: bool = False) -> int:
+    def open_rw(self, path: StrPath, *, create: bool = False) -> int:
         """Open `path` for reading and writing, making an empty file of it first if `create`."""
         return self._open(path, os.O_RDWR | (os.O_CREAT if create else 0), "write")
 
-    def open_read(self, path: str) -> int:
+    def open_read(self, path: StrPath) -> int:
         """Open `path` for reading. A missing file is an IoFailure with `missing` true."""
         return self._open(path, os.O_RDONLY, "read")
 
@@ -142,7 +145,7 @@ class FileSystem:
 
     # Names
 
-    def mkdir(self, path: str) -> None:
+    def mkdir(self, path: StrPath) -> None:
         """Create a directory; it is no error if there is one. Durable after `sync_dir` above it."""
         try:
             os.mkdir(path)
@@ -152,14 +155,14 @@ class FileSystem:
         except OSError as error:
             raise self._write_failure(error, path, "create") from error
 
-    def replace(self, source: str, target: str) -> None:
+    def replace(self, source: StrPath, target: StrPath) -> None:
         """Rename, over `target` if that exists. Durable after `sync_dir` of the directory."""
         try:
             os.replace(source, target)
         except OSError as error:
             raise self._write_failure(error, source, "rename") from error
 
-    def unlink(self, path: str) -> None:
+    def unlink(self, path: StrPath) -> None:
         """Remove a name; it is no error if there is none. Durable after `sync_dir`."""
         try:
             os.unlink(path)
@@ -168,7 +171,7 @@ class FileSystem:
         except OSError as error:
             raise self._write_failure(error, path, "remove") from error
 
-    def sync_dir(self, path: str) -> None:
+    def sync_dir(self, path: StrPath) -> None:
         """Make the names in a directory durable: creations, renames and removals."""
         fd = self._open(path, os.O_RDONLY | os.O_DIRECTORY, "sync")
         try:
@@ -181,13 +184,13 @@ class FileSystem:
 
     # Whole steps
 
-    def write_atomic(self, path: str, data: Buffer, *, sync: bool) -> None:
+    def write_atomic(self, path: StrPath, data: Buffer, *, sync: bool) -> None:
         """Give `path` the content `data` so that readers see the old or the new one, never a mix.
 
         With `sync` it is durable when this returns. Without, a power cut may leave the old
         content, the new one or, on some file systems, an empty file.
         """
-        temporary = path + TEMPORARY
+        temporary = os.fspath(path) + TEMPORARY
         self.unlink(temporary)
         fd = self.create(temporary)
         try:
@@ -200,14 +203,14 @@ class FileSystem:
         if sync:
             self.sync_dir(os.path.dirname(path) or ".")
 
-    def commit(self, txn: Transaction, path: str) -> None:
+    def commit(self, txn: Transaction, path: StrPath) -> None:
         """Commit an LMDB transaction on the data file `path`: durable when this returns.
 
         Refused with IoFailure once any sync failed here: what the transaction names may be lost.
         """
         if self._lost is not None:
             raise IoFailure(
-                path,
+                os.fspath(path),
                 "commit to",
                 f"an earlier write or sync of {self._lost} failed, so nothing more is "
                 "trusted until the run is opened again and verified",
@@ -218,10 +221,10 @@ class FileSystem:
         except lmdb.Error as error:
             failure = lmdb_failure(error, path, "commit to")
             if not isinstance(failure, (DiskFull, CatalogueFull)):
-                self._lost = path
+                self._lost = os.fspath(path)
             raise failure from error
 
-    def free_bytes(self, path: str) -> int:
+    def free_bytes(self, path: StrPath) -> int:
         """How many bytes the file system of `path` has left for this process."""
         try:
             state = os.statvfs(path)
@@ -231,27 +234,28 @@ class FileSystem:
 
     # Failures
 
-    def _open(self, path: str, flags: int, operation: str) -> int:
+    def _open(self, path: StrPath, flags: int, operation: str) -> int:
         try:
             fd = os.open(path, flags | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise os_failure(error, path, operation) from error
-        self._paths[fd] = path
+        self._paths[fd] = os.fspath(path)
         return fd
 
-    def _write_failure(self, error: OSError, path: str, operation: str) -> StoreError:
+    def _write_failure(self, error: OSError, path: StrPath, operation: str) -> StoreError:
         failure = os_failure(error, path, operation)
         if error.errno == errno.EIO and isinstance(failure, IoFailure):
-            self._lost = path
+            self._lost = os.fspath(path)
         return failure
 
-    def _sync_failure(self, error: OSError, path: str) -> StoreError:
-        self._lost = path
+    def _sync_failure(self, error: OSError, path: StrPath) -> StoreError:
+        self._lost = os.fspath(path)
         return os_failure(error, path, "sync")
 
 
-def os_failure(error: OSError, path: str, operation: str) -> StoreError:
+def os_failure(error: OSError, path: StrPath, operation: str) -> StoreError:
     """The StoreError for an OSError: a full disk, a missing permission or a failed operation."""
+    path = os.fspath(path)
     code = error.errno or 0
     detail = error.strerror or str(error)
     if code in _FULL or (code == errno.EIO and disk_is_full(path)):
@@ -261,12 +265,13 @@ def os_failure(error: OSError, path: str, operation: str) -> StoreError:
     return IoFailure(path, operation, detail, code)
 
 
-def lmdb_failure(error: lmdb.Error, path: str, operation: str) -> StoreError:
+def lmdb_failure(error: lmdb.Error, path: StrPath, operation: str) -> StoreError:
     """The StoreError for an error of LMDB on its data file `path`.
 
     Engine 0.9 reports a short write, which is how a disk often fills up, as EIO: the free space
     tells the two apart.
     """
+    path = os.fspath(path)
     code = int(getattr(error, "code", 0) or 0)
     detail = str(error)
     if isinstance(error, lmdb.MapFullError):
@@ -283,7 +288,7 @@ def lmdb_failure(error: lmdb.Error, path: str, operation: str) -> StoreError:
     return IoFailure(path, operation, detail, code)
 
 
-def disk_is_full(path: str) -> bool:
+def disk_is_full(path: StrPath) -> bool:
     """Whether the file system of `path`, or the limit on file sizes, has no room for more."""
     directory = path if os.path.isdir(path) else os.path.dirname(path) or "."
     try:

@@ -7,6 +7,7 @@ the order of names is the order of numbers; larger ones simply get longer.
     layers/d00029-0003.keys                    file 3 of the layer of depth 29
     layers/v00012-0000.keys                    file 0 of the visited keys up to depth 12
     spill/d00029-0007.spill                    spill file 7 of the children of depth 29
+    spill/x00003-0007.scratch                  file 7 of external sort 3; no catalogue names it
     status.json  log.jsonl  LOCK  reserve
     NAME.tmp                                   NAME while it is written; never part of the run
 """
@@ -40,6 +41,7 @@ class Kind(enum.Enum):
     LAYER = "layer"
     VISITED = "visited"
     SPILL = "spill"
+    SCRATCH = "scratch"
     STATUS = "status"
     LOG = "log"
     LOCK = "lock"
@@ -48,7 +50,10 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Name:
-    """A file name taken apart; `depth` and `number` are None where the kind has none."""
+    """A file name taken apart; `depth` and `number` are None where the kind has none.
+
+    A `temporary` file is one that no catalogue names: it may go whenever no writer is at work.
+    """
 
     kind: Kind
     depth: int | None = None
@@ -65,8 +70,7 @@ _FIXED = {
     RESERVE: Kind.RESERVE,
 }
 _NUMBERED = re.compile(
-    r"(?P<form>layers/d|layers/v|spill/d)(?P<depth>\d{5,18})-(?P<number>\d{4,18})(?:\.keys|\.spill)",
-    re.ASCII,
+    r"(?P<form>layers/[dv]|spill/[dx])(?P<first>\d{5,18})-(?P<number>\d{4,18})\.[a-z]+", re.ASCII
 )
 
 
@@ -85,10 +89,16 @@ def spill_file(depth: int, number: int) -> str:
     return f"{SPILL}/d{depth:05d}-{number:04d}.spill"
 
 
+def scratch_file(sort: int, number: int) -> str:
+    """The name of file `number` of the external sort `sort`, which is never part of the run."""
+    return f"{SPILL}/x{sort:05d}-{number:04d}.scratch"
+
+
 _FORMS = {
     "layers/d": (Kind.LAYER, layer_file),
     "layers/v": (Kind.VISITED, visited_file),
     "spill/d": (Kind.SPILL, spill_file),
+    "spill/x": (Kind.SCRATCH, scratch_file),
 }
 
 
@@ -118,8 +128,11 @@ def classify(name: str) -> Name | None:
     if match is None:
         return None
     kind, write = _FORMS[match["form"]]
-    depth, number = int(match["depth"]), int(match["number"])
-    return Name(kind, depth, number, is_temporary) if write(depth, number) == name else None
+    first, number = int(match["first"]), int(match["number"])
+    if write(first, number) != name:
+        return None
+    depth = None if kind is Kind.SCRATCH else first
+    return Name(kind, depth, number, is_temporary or kind is Kind.SCRATCH)
 
 
 def files_of(run: str) -> Iterator[str]:
