@@ -26,6 +26,8 @@ from numba.extending import intrinsic
 __all__ = ["U64", "clz64", "ctz64", "kernel", "load64", "popcount64", "store64"]
 
 U64 = np.uint64
+config: Any = numba.config
+ir: Any = vars(cgutils)["ir"]
 
 
 @cache
@@ -51,20 +53,20 @@ def cache_directory() -> str | None:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` on its first call: no GIL, no division checks, cached where possible."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    previous = numba.config.CACHE_DIR
+    previous = config.CACHE_DIR
     try:
         directory = cache_directory()
         if directory is not None:
-            numba.config.CACHE_DIR = directory
+            config.CACHE_DIR = directory
         return numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # no directory numba could write to
         return numba.njit(**options)(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        config.CACHE_DIR = previous
 
 
-_WORD = cgutils.ir.IntType(64)
-_BIT = cgutils.ir.Constant(cgutils.ir.IntType(1), 0)
+_WORD = ir.IntType(64)
+_BIT = ir.Constant(ir.IntType(1), 0)
 
 
 @intrinsic
@@ -137,7 +139,7 @@ def _plain_store64(array: Any, index: Any, value: Any) -> None:
     array[int(index) : int(index) + 8].view(np.uint64)[0] = value
 
 
-_compiled = not numba.config.DISABLE_JIT
+_compiled = not config.DISABLE_JIT
 
 # The number of one bits of a uint64.
 popcount64: Any = _popcount64 if _compiled else _plain_popcount64

@@ -1,0 +1,301 @@
+"""A layer: the runs of one depth, read as one ascending sequence of blocks."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from store.block import BlockFault, BlockHeader, Bytes, Keys, Scratch
+from store.errors import IntegrityError
+from store.kernels.fingerprint import fingerprint
+from store.run import MASK_64, RunIndex, RunMeta, index_length
+from store.source import Source
+
+__all__ = ["Layer", "Scratch", "verify_run"]
+
+Payload = npt.NDArray[Any]
+
+INDEX_ROWS = 1 << 18
+INDEX_RUNS = 1 << 12
+
+
+class Layer:
+    """The runs `metas` of one depth; they are in key order and do not overlap.
+
+    inline: the bytes of the runs without a file, by their position in metas. Thread-safe, as long
+    as every thread brings its own Scratch. Block numbers run through all runs in key order.
+    Whatever is wrong with the bytes is an IntegrityError that names file and block, raised before a
+    key of that block is handed out.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        depth: int,
+        metas: Sequence[RunMeta],
+        inline: Mapping[int, bytes] | None = None,
+    ) -> None:
+        self.depth = depth
+        self.metas = list(metas)
+        self._source = source
+        self._inline = dict(inline or {})
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[int, RunIndex] = OrderedDict()
+        self._index_rows = 0
+        self._filled = [r for r, meta in enumerate(self.metas) if meta.count]
+        before = -1
+        for r in self._filled:
+            meta = self.metas[r]
+            try:
+                meta.check()
+            except ValueError as error:
+                raise self._error(r, "-", str(error)) from None
+            if meta.first <= before:
+                raise self._error(r, "-", "its keys overlap those of the run before it")
+            before = meta.last
+            if not meta.file and len(self._inline.get(r, b"")) != meta.length:
+                raise self._error(r, "-", "its bytes are not as long as recorded")
+        filled = [self.metas[r] for r in self._filled]
+        self._firsts = np.array([m.first for m in filled], np.uint64)
+        self._starts = np.cumsum([0] + [m.blocks for m in filled], dtype=np.int64)
+        self.count = sum(m.count for m in filled)
+        self.bytes = sum(m.length for m in filled)
+        self.blocks = int(self._starts[-1])
+        self.first = filled[0].first if filled else 0
+        self.last = filled[-1].last if filled else 0
+        self.fingerprint = sum(m.fingerprint for m in filled) & MASK_64
+
+    # Messages
+
+    def _error(self, run: int, block: int | str, detail: str) -> IntegrityError:
+        meta = self.metas[run]
+        file = meta.file or f"depth {self.depth}, inline run"
+        return IntegrityError(f"{file} (run {run} at byte {meta.offset})", block, detail)
+
+    # Bytes
+
+    def _read(self, run: int, offset: int, length: int, target: Bytes) -> None:
+        """Fill target[:length] with the bytes of a run from `offset` on."""
+        meta = self.metas[run]
+        if meta.file:
+            self._source.pread(meta.file, meta.offset + offset, length, target.data)
+        else:
+            data = np.frombuffer(self._inline[run], np.uint8)
+            target[:length] = data[offset : offset + length]
+
+    def _index(self, run: int) -> RunIndex:
+        with self._lock:
+            index = self._indexes.get(run)
+            if index is not None:
+                self._indexes.move_to_end(run)
+                return index
+        meta = self.metas[run]
+        data = np.empty(index_length(meta.blocks), np.uint8)
+        self._read(run, meta.index_offset, data.size, data)
+        try:
+            index = RunIndex(meta, data)
+        except BlockFault as fault:
+            raise self._error(run, "index", str(fault)) from None
+        with self._lock:
+            if run not in self._indexes:
+                self._indexes[run] = index
+                self._index_rows += meta.blocks
+            while len(self._indexes) > 1 and (
+                self._index_rows > INDEX_ROWS or len(self._indexes) > INDEX_RUNS
+            ):
+                dropped, _ = self._indexes.popitem(last=False)
+                self._index_rows -= self.metas[dropped].blocks
+        return index
+
+    # Blocks
+
+    def _run_blocks(
+        self, run: int, start: int, stop: int, scratch: Scratch
+    ) -> Iterator[tuple[int, BlockHeader, Keys]]:
+        """(position in scratch.read, header, keys) of blocks start .. stop - 1 of one run."""
+        index = self._index(run)
+        offsets = index.offsets[start : stop + 1].tolist()
+        done = start
+        while done < stop:
+            base = offsets[done - start]
+            end = done + 1
+            while end < stop and offsets[end + 1 - start] - base <= scratch.READ_BYTES:
+                end += 1
+            turn = scratch.begin()
+            self._read(run, base, offsets[end - start] - base, scratch.read)
+            for block in range(done, end):
+                scratch.check(turn)
+                at = offsets[block - start] - base
+                length = offsets[block - start + 1] - base - at
+                yield at, *self._decode(run, index, block, at, length, scratch)
+            done = end
+
+    def _decode(
+        self, run: int, index: RunIndex, block: int, at: int, length: int, scratch: Scratch
+    ) -> tuple[BlockHeader, Keys]:
+        """Decode the block read[at:at + length] and compare it with the index."""
+        try:
+            header, keys = scratch.decode(at, length)
+            self._compare(index, self.metas[run], block, header)
+        except BlockFault as fault:
+            offset = int(index.offsets[block])
+            raise self._error(run, block, f"at byte {offset} of the run: {fault}") from None
+        return header, keys
+
+    @staticmethod
+    def _compare(index: RunIndex, meta: RunMeta, block: int, header: BlockHeader) -> None:
+        final = block + 1 == meta.blocks
+        if (
+            header.checksum & 0xFFFFFFFF != index.checks[block]
+            or header.first != index.firsts[block]
+            or header.keys != index.counts[block]
+            or header.payload_bits != meta.payload_bits
+            or (header.last != meta.last if final else header.last >= index.firsts[block + 1])
+        ):
+            raise BlockFault("it is not the block that the index names")
+
+    def _split(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """(run, its first block wanted, the end) for the layer's blocks start .. stop - 1."""
+        if not 0 <= start <= stop <= self.blocks:
+            raise ValueError(f"blocks {start} to {stop} of a layer with {self.blocks}")
+        at = int(np.searchsorted(self._starts, start, side="right")) - 1
+        while start < stop:
+            begin = int(self._starts[at])
+            end = min(stop, int(self._starts[at + 1]))
+            yield self._filled[at], start - begin, end - begin
+            start = end
+            at += 1
+
+    def read_blocks(self, start: int, stop: int, scratch: Scratch) -> Iterator[Keys]:
+        """The keys of blocks start .. stop - 1, as uint64 views, ascending, one a block.
+
+        A view is valid until the next step, and `scratch` serves no other reader meanwhile.
+        """
+        for run, begin, end in self._split(start, stop):
+            for _, _, keys in self._run_blocks(run, begin, end, scratch):
+                yield keys
+
+    def read_records(
+        self, start: int, stop: int, scratch: Scratch
+    ) -> Iterator[tuple[Keys, Payload]]:
+        """As read_blocks, with the payload of each block: uint8, uint16 or uint32, one a key."""
+        for run, begin, end in self._split(start, stop):
+            for at, header, keys in self._run_blocks(run, begin, end, scratch):
+                yield keys, self._payload(run, begin, at, header, scratch)
+
+    def _payload(
+        self, run: int, block: int, at: int, header: BlockHeader, scratch: Scratch
+    ) -> Payload:
+        try:
+            return scratch.payload(at, header)
+        except BlockFault as fault:
+            raise self._error(run, block, str(fault)) from None
+
+    def blocks_of(self, low: int, high: int) -> tuple[int, int]:
+        """The least range of blocks that holds all keys with low <= key < high."""
+        if not self._filled or low >= high or low > self.last or high <= self.first:
+            return 0, 0
+        return self._block_of(max(low, self.first)), self._block_of(min(high - 1, self.last)) + 1
+
+    def _block_of(self, key: int) -> int:
+        """The last block whose first key is <= key; self.first <= key <= self.last."""
+        at = int(np.searchsorted(self._firsts, np.uint64(key), side="right")) - 1
+        index = self._index(self._filled[at])
+        inside = int(np.searchsorted(index.firsts, np.uint64(key), side="right")) - 1
+        return int(self._starts[at]) + inside
+
+    def read_range(self, low: int, high: int, scratch: Scratch) -> Iterator[Keys]:
+        """The keys with low <= key < high, as read_blocks gives them; no view is empty."""
+        start, stop = self.blocks_of(low, high)
+        for keys in self.read_blocks(start, stop, scratch):
+            part = keys
+            if int(part[-1]) >= high:
+                part = part[: int(np.searchsorted(part, np.uint64(high)))]
+            if part.size and int(part[0]) < low:
+                part = part[int(np.searchsorted(part, np.uint64(low))) :]
+            if part.size:
+                yield part
+
+    def weights(self) -> tuple[Keys, npt.NDArray[np.int64]]:
+        """(first key, number of keys) of every block of the layer, from the indexes."""
+        indexes = [self._index(run) for run in self._filled]
+        if not indexes:
+            return np.empty(0, np.uint64), np.empty(0, np.int64)
+        firsts = np.concatenate([index.firsts for index in indexes])
+        counts = np.concatenate([index.counts for index in indexes]).astype(np.int64)
+        return firsts, counts
+
+    def verify(self, run: int, scratch: Scratch) -> None:
+        """Read all of one run and compare it with its record; IntegrityError if they differ."""
+        meta = self.metas[run]
+        if not meta.count:
+            return
+        count = 0
+        total = 0
+        for at, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
+            self._payload(run, 0, at, header, scratch)
+            count += keys.size
+            total += int(fingerprint(keys))
+        if count != meta.count or total & MASK_64 != meta.fingerprint:
+            raise self._error(run, "-", "its keys are not those that were recorded")
+
+    # Point look-ups
+
+    def contains(self, keys: Keys, scratch: Scratch | None = None) -> npt.NDArray[np.bool_]:
+        """bool[n]: which of keys uint64[n], in any order, are in the layer."""
+        return self.lookup(keys, scratch)[0]
+
+    def lookup(
+        self, keys: Keys, scratch: Scratch | None = None
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint32]]:
+        """(bool[n] whether present, uint32[n] payload, 0 for an absent key) of keys uint64[n].
+
+        Each block that can hold one of the keys is read and decoded once.
+        """
+        found = np.zeros(keys.size, np.bool_)
+        payload = np.zeros(keys.size, np.uint32)
+        scratch = scratch or Scratch()
+        order = np.argsort(keys)
+        ordered = keys[order]
+        low, end = 0, 0
+        if self._filled:
+            low = int(np.searchsorted(ordered, np.uint64(self.first)))
+            end = int(np.searchsorted(ordered, np.uint64(self.last), side="right"))
+        while low < end:
+            number = self._block_of(int(ordered[low]))
+            run, block, _ = next(self._split(number, number + 1))
+            for at, header, held in self._run_blocks(run, block, block + 1, scratch):
+                index = self._index(run)
+                high = end
+                if number + 1 < self.blocks:
+                    following = self._first_after(number, index, block)
+                    high = int(np.searchsorted(ordered, np.uint64(following)))
+                where = np.searchsorted(held, ordered[low:high])
+                where = np.minimum(where, held.size - 1)
+                hit = held[where] == ordered[low:high]
+                found[order[low:high]] = hit
+                if header.payload_bits:
+                    column = self._payload(run, block, at, header, scratch)
+                    payload[order[low:high]] = np.where(hit, column[where], 0)
+                low = high
+        return found, payload
+
+    def _first_after(self, number: int, index: RunIndex, block: int) -> int:
+        """The first key of the layer's block number + 1."""
+        if block + 1 < index.firsts.size:
+            return int(index.firsts[block + 1])
+        return int(self._firsts[int(np.searchsorted(self._starts, number + 1, side="right")) - 1])
+
+
+def verify_run(layer: Layer, run: int, scratch: Scratch) -> None:
+    """Read all of run number `run` of a layer and compare it with what is recorded of it.
+
+    Every checksum, the order, the count, first and last key and the fingerprint are recomputed.
+    Raises IntegrityError naming file, block and byte.
+    """
+    layer.verify(run, scratch)

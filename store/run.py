@@ -1,0 +1,293 @@
+"""A run: blocks in key order, then an index of them for point look-ups.
+
+The bytes are described in store/FORMAT.md.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xxhash import xxh3_64_intdigest
+
+from store import block
+from store.block import BlockEncoder, BlockFault, Bytes, Keys
+from store.errors import UnknownVersion
+from store.kernels.fingerprint import fingerprint_ascending
+
+VERSION = 1
+BLOCK_KEYS = 1 << 15
+MASK_64 = (1 << 64) - 1
+MAX_KEY = MASK_64 - 1
+
+META = struct.Struct("<BBHIQQQQQQQQ")
+"""version, payload bits, length of the file's name, blocks, count, first, last, fingerprint,
+length, index offset, index checksum, offset; then the name."""
+
+INDEX_MAGIC = b"xidx"
+INDEX = struct.Struct("<Q4sBBHI4x")
+"""checksum, magic, version, payload bits, zero, blocks, zero; then one row a block."""
+ROW = np.dtype([("first", "<u8"), ("offset", "<u8"), ("count", "<u4"), ("check", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeta:
+    """What is known of a run without reading it.
+
+    count, first, last, fingerprint: of its keys (first and last are 0 when there are none); length:
+    its bytes, the index included, 0 for no keys; blocks: their number; index_offset: where in the
+    run the index begins; index_checksum: of the index; file: the name of the file it is in, or ''
+    for a run that is kept inline; offset: where in that file it begins.
+    """
+
+    count: int
+    first: int
+    last: int
+    fingerprint: int
+    length: int
+    blocks: int
+    index_offset: int
+    index_checksum: int
+    payload_bits: int = 0
+    file: str = ""
+    offset: int = 0
+
+    def placed(self, file: str, offset: int) -> RunMeta:
+        """The same run, at `offset` of `file`."""
+        return replace(self, file=file, offset=offset)
+
+    def pack(self) -> bytes:
+        """All fields as bytes."""
+        name = self.file.encode()
+        fixed = META.pack(
+            VERSION,
+            self.payload_bits,
+            len(name),
+            self.blocks,
+            self.count,
+            self.first,
+            self.last,
+            self.fingerprint,
+            self.length,
+            self.index_offset,
+            self.index_checksum,
+            self.offset,
+        )
+        return fixed + name
+
+    @classmethod
+    def unpack(cls, data: bytes) -> RunMeta:
+        """The inverse of pack. Raises UnknownVersion, or ValueError saying what is wrong."""
+        if len(data) < META.size:
+            raise ValueError(
+                f"a run's record has {len(data)} bytes, at least {META.size} are needed"
+            )
+        version, bits, named, blocks, count, first, last, mix, length, at, check, offset = (
+            META.unpack_from(data)
+        )
+        if version != VERSION:
+            raise UnknownVersion("a run", version, VERSION)
+        if len(data) != META.size + named:
+            raise ValueError("a run's record has another length than its file name")
+        meta = cls(
+            count,
+            first,
+            last,
+            mix,
+            length,
+            blocks,
+            at,
+            check,
+            bits,
+            data[META.size :].decode(),
+            offset,
+        )
+        meta.check()
+        return meta
+
+    def check(self) -> None:
+        """Raise ValueError if the fields contradict each other."""
+        if self.payload_bits not in (0, 8, 16, 32):
+            raise ValueError(f"a run's payload has {self.payload_bits} bits, not 0, 8, 16 or 32")
+        if self.count == 0:
+            good = self.first == self.last == self.blocks == self.length == 0
+        else:
+            good = (
+                self.last - self.first >= self.count - 1
+                and self.blocks <= self.count <= self.blocks * block.MAX_BLOCK_KEYS
+                and self.index_offset + index_length(self.blocks) == self.length
+                and self.index_offset >= self.blocks * block.HEADER.size
+            )
+        if not good:
+            raise ValueError("the fields of a run's record contradict each other")
+
+
+EMPTY = RunMeta(0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def index_length(blocks: int) -> int:
+    """Bytes of the index of that many blocks."""
+    return INDEX.size + blocks * ROW.itemsize
+
+
+class RunIndex:
+    """The index of one run: firsts uint64[blocks], offsets uint64[blocks + 1] within the run,
+    counts uint32[blocks] and checks uint32[blocks], the low halves of the blocks' checksums.
+    """
+
+    def __init__(self, meta: RunMeta, data: Bytes) -> None:
+        """Check the index bytes uint8[index_length] of `meta` and take them apart.
+
+        Raises BlockFault, or UnknownVersion when all is well but the version.
+        """
+        checksum, magic, version, payload_bits, zero, blocks = INDEX.unpack_from(data.data)
+        if xxh3_64_intdigest(data.data[8:]) != checksum or checksum != meta.index_checksum:
+            raise BlockFault("the checksum of the index is wrong")
+        if magic != INDEX_MAGIC or zero != 0:
+            raise BlockFault("the index does not begin like one")
+        if version != VERSION:
+            raise UnknownVersion("a run", version, VERSION)
+        if blocks != meta.blocks or payload_bits != meta.payload_bits:
+            raise BlockFault("the index is that of another run")
+        rows = data[INDEX.size :].view(ROW)
+        self.firsts: Keys = rows["first"].astype(np.uint64)
+        self.offsets = np.append(rows["offset"], np.uint64(meta.index_offset)).astype(np.uint64)
+        self.counts = rows["count"].astype(np.uint32)
+        self.checks = rows["check"].astype(np.uint32)
+        lengths = self.offsets[1:] - self.offsets[:-1]
+        if (
+            self.offsets[0] != 0
+            or bool((self.offsets[1:] < self.offsets[:-1]).any())
+            or int(lengths.max()) > block.max_stored(block.MAX_BLOCK_KEYS, meta.payload_bits)
+            or self.firsts[0] != meta.first
+            or bool((self.firsts[1:] <= self.firsts[:-1]).any())
+            or self.firsts[-1] > meta.last
+            or int(self.counts.sum(dtype=np.uint64)) != meta.count
+        ):
+            raise BlockFault("the rows of the index contradict each other")
+
+
+class RunBuilder:
+    """Encodes one run after another into a buffer that it keeps; not thread-safe, one a worker.
+
+    block_keys: keys a block; payload_bits: 0, 8, 16 or 32; profile: "fast" or "compact" (zstd).
+    Memory: the encoded run, at most 9 bytes a key, and one block.
+    """
+
+    def __init__(
+        self, block_keys: int = BLOCK_KEYS, payload_bits: int = 0, profile: str = "fast"
+    ) -> None:
+        if not 1 <= block_keys <= block.MAX_BLOCK_KEYS:
+            raise ValueError(f"a block has 1 to {block.MAX_BLOCK_KEYS} keys, not {block_keys}")
+        self._block_keys = block_keys
+        self._payload_bits = payload_bits
+        self._encoder = BlockEncoder(payload_bits, profile)
+        self._staged = np.empty(block_keys, np.uint64)
+        self._staged_payload: npt.NDArray[Any] | None = None
+        if payload_bits:
+            self._staged_payload = np.empty(block_keys, block.PAYLOAD_TYPES[payload_bits])
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a new run; the bytes of the one before are no longer valid."""
+        self._encoder.length = 0
+        self._rows: list[tuple[int, int, int, int]] = []
+        self._held = 0
+        self._first = 0
+        self._last = -1
+        self._fingerprint = 0
+        self.count = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far: whole blocks without the index."""
+        return self._encoder.length
+
+    def append(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
+        """Add keys uint64[n], strictly ascending and above all before; copies what it keeps.
+
+        payload: unsigned integers [n] that fit payload_bits, given just when that is not 0. Raises
+        ValueError, after which begin() must be called.
+        """
+        if (payload is not None) != (self._payload_bits != 0) or (
+            payload is not None and payload.shape != keys.shape
+        ):
+            raise ValueError(f"the run takes {self._payload_bits} bits of payload with every key")
+        n = keys.size
+        if n == 0:
+            return
+        mixed, ascending = fingerprint_ascending(keys)
+        first, last = int(keys[0]), int(keys[-1])
+        if not ascending or first <= self._last or last > MAX_KEY:
+            raise ValueError("the keys of a run ascend strictly and stay below 2**64 - 1")
+        if self.count == 0:
+            self._first = first
+        self._last = last
+        self._fingerprint = (self._fingerprint + int(mixed)) & MASK_64
+        self.count += n
+        at = 0
+        while at < n:
+            take = min(n - at, self._block_keys - self._held)
+            part = None if payload is None else payload[at : at + take]
+            if take == self._block_keys:
+                self._write(keys[at : at + take], part)
+            else:
+                self._stage(keys[at : at + take], part)
+            at += take
+
+    def _stage(self, keys: Keys, payload: npt.NDArray[Any] | None) -> None:
+        end = self._held + keys.size
+        self._staged[self._held : end] = keys
+        if payload is not None and self._staged_payload is not None:
+            self._staged_payload[self._held : end] = payload
+        self._held = end
+        if end == self._block_keys:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            payload = self._staged_payload
+            self._write(
+                self._staged[: self._held], None if payload is None else payload[: self._held]
+            )
+            self._held = 0
+
+    def _write(self, keys: Keys, payload: npt.NDArray[Any] | None) -> None:
+        at = self._encoder.length
+        checksum = self._encoder.add(keys, payload)
+        self._rows.append((int(keys[0]), at, keys.size, checksum & 0xFFFFFFFF))
+
+    def finish(self) -> tuple[RunMeta, memoryview]:
+        """(what the catalogue records, the bytes of the run); the bytes hold until begin().
+
+        The fingerprint is that of the keys as they were appended, not of what was encoded. A run
+        without keys has no bytes.
+        """
+        self._flush()
+        if self.count == 0:
+            return replace(EMPTY, payload_bits=self._payload_bits), memoryview(b"")
+        at = self._encoder.length
+        blocks = len(self._rows)
+        length = index_length(blocks)
+        self._encoder.reserve(length)
+        index = self._encoder.buffer[at : at + length]
+        INDEX.pack_into(index.data, 0, 0, INDEX_MAGIC, VERSION, self._payload_bits, 0, blocks)
+        index[INDEX.size :].view(ROW)[:] = np.array(self._rows, ROW)
+        checksum = xxh3_64_intdigest(index.data[8:])
+        struct.pack_into("<Q", index.data, 0, checksum)
+        self._encoder.length = at + length
+        meta = RunMeta(
+            self.count,
+            self._first,
+            self._last,
+            self._fingerprint,
+            at + length,
+            blocks,
+            at,
+            checksum,
+            self._payload_bits,
+        )
+        return meta, self._encoder.buffer.data[: at + length]
