@@ -1,7 +1,7 @@
 """extbfs: breadth-first search on disk, far past RAM.
 
-The public names below are loaded on first use, so that `import extbfs` stays light: the commands that
-only report (`status`, `export`, `puzzles`) never load numba.
+The public names below are loaded on first use, so that `import extbfs` stays light: the commands
+that only report (`status`, `export`, `puzzles`) never load numba.
 """
 
 from __future__ import annotations

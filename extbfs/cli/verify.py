@@ -1,0 +1,42 @@
+"""`extbfs verify`: is everything in a run what it was when it was written?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from extbfs.cli import search
+from extbfs.cli.options import Json, RunPath
+from extbfs.cli.output import emit
+from extbfs.report import printable
+from store.errors import IntegrityError
+
+
+def command(
+    run: RunPath,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the catalogue, the indexes and the file sizes.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Check every checksum, order, count, fingerprint and conservation law of a run."""
+    import extbfs
+
+    opened = extbfs.open_run(run)
+    with search.watching() as observer:
+        report = opened.verify(quick=quick, observer=observer)
+    emit(report, as_json, _text)
+    return 0 if report["ok"] else IntegrityError.exit_code
+
+
+def _text(report: Mapping[str, Any]) -> str:
+    """The problems, if any, one a line; then what was checked."""
+    lines = [
+        f"{printable(problem['file'])}, block {problem['block']}: {printable(problem['detail'])}"
+        for problem in report["problems"]
+    ]
+    checked = ", ".join(f"{count} {what}" for what, count in report["checked"].items())
+    verdict = "all is well" if report["ok"] else f"{len(lines)} damaged"
+    return "\n".join([*lines, f"{verdict}: checked {checked}"])
