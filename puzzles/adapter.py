@@ -38,9 +38,6 @@ class AdaptedPuzzle(BasePuzzle):
             if not isinstance(value, (bool, np.bool_)):
                 raise PuzzleError(f"{name}.{flag} is {value!r}, and should be True or False")
             setattr(self, flag, bool(value))
-        if self.bipartite and not self.undirected:
-            # The search uses the promise only where moves can be undone.
-            self.bipartite = False
         self.metric = str(getattr(inner, "metric", BasePuzzle.metric))
         self.metrics = tuple(getattr(inner, "metrics", (self.metric,)))
         for method in ("starts", "successors", *_SYMMETRY_METHODS * self.symmetric):

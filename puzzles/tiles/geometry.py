@@ -177,7 +177,7 @@ def tail_table(tiles: int, first: int, last: int, turn: int, odd: int) -> NDArra
 
 def parity_table(tiles: int, first: int, last: int) -> NDArray[np.uint8]:
     """uint8[window_size]: the parity of the sum of the digits first .. last-1 for each value."""
-    value = np.arange(window_size(tiles, first, last), dtype=np.int64)
+    value = np.arange(window_size(tiles, first, last), dtype=np.int64)  # one value: no digits
     lehmer = _digits(value, tiles, first, last)
     return (sum(lehmer, np.zeros_like(value)) % 2).astype(np.uint8)
 

@@ -7,6 +7,11 @@ A key is half_rank * cells + place. Divisions by run-time constants are multipli
 Proof: m*d = 2**(63+k) + e with 0 <= e < d < 2**(k+1), and mulhi(2x, m) >> k is the integer part
 of x*m / 2**(63+k) = x/d + x*e / (d * 2**(63+k)). The fraction of x/d is at most (d-1)/d, so the
 result is exact while x*e < 2**(63+k), which holds for all x < 2**62. Keys are below 20!/2 < 2**61.
+
+A window of digits is read off the key itself, not off its half rank: the place is the lowest
+digit, so key // (G * cells) == half_rank // G, and a child is
+
+    key + change * (G * cells) + new place - old place.
 """
 
 from __future__ import annotations
@@ -21,40 +26,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Keys = NDArray[np.uint64]
-
-SLICE = 8192  # keys worked on at a time, so that the scratch stays in the cache
-SCRATCH_ROWS = 3
+    Table = NDArray[np.int32]
+    Parities = NDArray[np.uint8]
 
 # Columns of `hops`, one row a hop (uint64).
-H_UNIT = 0  # G: what one step of the window's value is worth in half ranks
+H_UNIT = 0  # what one step of the window's value is worth in keys: G * cells
 H_UNIT_M = 1
 H_UNIT_K = 2
 H_SIZE = 3  # the number of values of the window
 H_SIZE_M = 4
 H_SIZE_K = 5
-H_TABLE = 6  # where the table starts; a tail window's second table follows its first
-H_KIND = 7  # HEAD, INNER or TAIL
+H_TABLE = 6  # where its table starts
+H_KIND = 7  # HEAD: digits from the first on; INNER; TAIL: reaches the digit that half ranks drop
 H_ODD = 8  # TAIL: parity to add to that of the digits before
-H_GROUPS = 9  # TAIL: first row in `groups`
-H_GROUPS_END = 10
-H_COLUMNS = 11
-HEAD, INNER, TAIL = U64(0), U64(1), U64(2)
-
-# Columns of `groups`, one row a group of digits before a tail window, last group first.
+H_GROUPS = 9  # TAIL: how many groups the digits before are cut into
+H_GROUP = 10  # TAIL: G_COLUMNS columns a group, the last digits first
 G_SIZE = 0
 G_SIZE_M = 1
 G_SIZE_K = 2
-G_TABLE = 3  # where its table of parities starts
+G_TABLE = 3  # where its parities start
 G_COLUMNS = 4
+MOST_GROUPS = 4
+H_COLUMNS = H_GROUP + MOST_GROUPS * G_COLUMNS
+HEAD, INNER, TAIL = U64(0), U64(1), U64(2)
 
 # Columns of `steps`, one row a child of a place.
-S_TARGET = 0  # the blank's new place
+S_SHIFT = 0  # new place - old place, modulo 2**64
 S_HOP = 1  # first hop
 S_HOP_END = 2
 S_GO_ON = 3  # the next step starts from this child instead of from the parent
 S_COLUMNS = 4
 
-_0, _1 = U64(0), U64(1)
+_0, _1, _2, _3, _4 = U64(0), U64(1), U64(2), U64(3), U64(4)
 
 
 def magic(divisor: int) -> tuple[int, int]:
@@ -71,111 +74,82 @@ def divide(values: Keys, multiplier: U64, shift: U64, out: Keys) -> None:
 
 
 @kernel
-def _emit(source: Keys, start: U64, n: U64, cells: U64, target: U64, out: Keys, at: U64) -> None:
-    """out[at+i] = key of half rank source[start+i] and place `target`."""
+def _shift(source: Keys, n: U64, shift: U64, out: Keys) -> None:
     for i in range(n):
-        out[at + i] = source[start + i] * cells + target
+        out[i] = source[i] + shift
 
 
 @kernel
-def _head(
-    source: Keys,
-    start: U64,
-    n: U64,
-    hop: Keys,
-    table: NDArray[np.int32],
-    factor: U64,
-    target: U64,
-    out: Keys,
-    at: U64,
-) -> None:
-    """Turn a window that starts at digit 0; out = half rank * factor + target."""
+def _head(source: Keys, n: U64, hop: Keys, table: Table, shift: U64, out: Keys) -> None:
+    """Turn a window that starts at digit 0."""
     unit, unit_m, unit_k = hop[H_UNIT], hop[H_UNIT_M], hop[H_UNIT_K]
-    base = hop[H_TABLE]
     for i in range(n):
-        half = source[start + i]
-        value = mulhi(half << _1, unit_m) >> unit_k
-        half += U64(np.int64(table[base + value])) * unit
-        out[at + i] = half * factor + target
+        key = source[i]
+        value = mulhi(key << _1, unit_m) >> unit_k
+        out[i] = key + U64(np.int64(table[value])) * unit + shift
 
 
 @kernel
-def _inner(
-    source: Keys,
-    start: U64,
-    n: U64,
-    hop: Keys,
-    table: NDArray[np.int32],
-    factor: U64,
-    target: U64,
-    out: Keys,
-    at: U64,
-) -> None:
+def _inner(source: Keys, n: U64, hop: Keys, table: Table, shift: U64, out: Keys) -> None:
     """Turn a window with digits before and after it."""
     unit, unit_m, unit_k = hop[H_UNIT], hop[H_UNIT_M], hop[H_UNIT_K]
     size, size_m, size_k = hop[H_SIZE], hop[H_SIZE_M], hop[H_SIZE_K]
-    base = hop[H_TABLE]
     for i in range(n):
-        half = source[start + i]
-        value = mulhi(half << _1, unit_m) >> unit_k
+        key = source[i]
+        value = mulhi(key << _1, unit_m) >> unit_k
         value -= (mulhi(value << _1, size_m) >> size_k) * size
-        half += U64(np.int64(table[base + value])) * unit
-        out[at + i] = half * factor + target
+        out[i] = key + U64(np.int64(table[value])) * unit + shift
 
 
 @kernel
 def _tail(
-    source: Keys,
-    start: U64,
-    n: U64,
-    hop: Keys,
-    table: NDArray[np.int32],
-    groups: Keys,
-    parities: NDArray[np.uint8],
-    factor: U64,
-    target: U64,
-    out: Keys,
-    at: U64,
+    source: Keys, n: U64, hop: Keys, table: Table, parities: Parities, shift: U64, out: Keys
 ) -> None:
-    """Turn a window that reaches the dropped digit: the digits before decide between two tables."""
+    """Turn a window that reaches the dropped digit; entry 2 * value + parity of its table.
+
+    The dropped digit makes the permutation even, so it follows from the parity of the digits
+    before the window and of those inside; the former is looked up in at most four groups.
+    """
+    unit, unit_m, unit_k = hop[H_UNIT], hop[H_UNIT_M], hop[H_UNIT_K]
     size, size_m, size_k = hop[H_SIZE], hop[H_SIZE_M], hop[H_SIZE_K]
-    base, odd = hop[H_TABLE], hop[H_ODD]
-    first, end = hop[H_GROUPS], hop[H_GROUPS_END]
+    odd, groups = hop[H_ODD], hop[H_GROUPS]
+    a, a_m, a_k, a_at = hop[10], hop[11], hop[12], hop[13]
+    b, b_m, b_k, b_at = hop[14], hop[15], hop[16], hop[17]
+    c, c_m, c_k, c_at = hop[18], hop[19], hop[20], hop[21]
+    last_at = hop[U64(H_GROUP + G_TABLE) + (groups - _1) * U64(G_COLUMNS)]
     for i in range(n):
-        half = source[start + i]
-        before = mulhi(half << _1, size_m) >> size_k
-        value = half - before * size
+        key = source[i]
+        value = mulhi(key << _1, unit_m) >> unit_k
+        before = mulhi(value << _1, size_m) >> size_k
+        value -= before * size
         parity = odd
-        for g in range(first, end):
-            rest = mulhi(before << _1, groups[g, G_SIZE_M]) >> groups[g, G_SIZE_K]
-            digit = before - rest * groups[g, G_SIZE]
-            parity ^= U64(parities[groups[g, G_TABLE] + digit])
+        if groups >= _2:
+            rest = mulhi(before << _1, a_m) >> a_k
+            parity ^= U64(parities[a_at + before - rest * a])
             before = rest
-        half += U64(np.int64(table[base + parity * size + value]))
-        out[at + i] = half * factor + target
+        if groups >= _3:
+            rest = mulhi(before << _1, b_m) >> b_k
+            parity ^= U64(parities[b_at + before - rest * b])
+            before = rest
+        if groups >= _4:
+            rest = mulhi(before << _1, c_m) >> c_k
+            parity ^= U64(parities[c_at + before - rest * c])
+            before = rest
+        parity ^= U64(parities[last_at + before])
+        out[i] = key + U64(np.int64(table[(value << _1) + parity])) * unit + shift
 
 
 @kernel
 def _hop(
-    source: Keys,
-    start: U64,
-    n: U64,
-    hop: Keys,
-    table: NDArray[np.int32],
-    groups: Keys,
-    parities: NDArray[np.uint8],
-    factor: U64,
-    target: U64,
-    out: Keys,
-    at: U64,
+    source: Keys, n: U64, hop: Keys, table: Table, parities: Parities, shift: U64, out: Keys
 ) -> None:
-    kind = hop[H_KIND]
-    if kind == HEAD:
-        _head(source, start, n, hop, table, factor, target, out, at)
-    elif kind == INNER:
-        _inner(source, start, n, hop, table, factor, target, out, at)
+    own = table[hop[H_TABLE] :]
+    if hop[H_KIND] == HEAD:
+        _head(source, n, hop, own, shift, out)
+    elif hop[H_KIND] == INNER:
+        _inner(source, n, hop, own, shift, out)
     else:
-        _tail(source, start, n, hop, table, groups, parities, factor, target, out, at)
+        _tail(source, n, hop, own, parities, shift, out)
 
 
 @kernel
@@ -183,74 +157,52 @@ def expand(
     keys: Keys,
     out: Keys,
     scratch: Keys,
-    ends: Keys,
+    counts: Keys,
     cells: U64,
     cells_m: U64,
     cells_k: U64,
     plan: Keys,
     steps: Keys,
     hops: Keys,
-    table: NDArray[np.int32],
-    groups: Keys,
-    parities: NDArray[np.uint8],
+    table: Table,
+    parities: Parities,
 ) -> U64:
     """Write the successors of all keys to `out`, grouped by place and move; return how many.
 
-    keys: uint64[n]. out: uint64[>= n * max_successors]. scratch: uint64[SCRATCH_ROWS, SLICE],
-    ends: uint64[cells + 1], both overwritten. plan: uint64[cells + 1], the steps of place s are
-    plan[s] .. plan[s+1]-1. The rest as above; table: int32, parities: uint8.
+    keys: uint64[n]. out: uint64[>= n * max_successors]. scratch: uint64[cells + 1, width], counts:
+    uint64[cells], both overwritten; the keys are worked on in slices of `width`. plan:
+    uint64[cells + 1], the steps of place s are rows plan[s] .. plan[s+1]-1 of `steps`.
     """
     total = U64(len(keys))
-    halves, work = scratch[0], scratch[1]
+    width = U64(scratch.shape[1])
+    work = scratch[cells]
     at = _0
-    for low in range(_0, total, U64(SLICE)):
-        high = min(total, low + U64(SLICE))
-        # Counting sort of the half ranks by place; stable, so each group stays in key order.
-        ends[:] = _0
-        for i in range(low, high):
-            half = mulhi(keys[i] << _1, cells_m) >> cells_k
-            ends[keys[i] - half * cells] += _1
-        below = _0
-        for s in range(cells):
-            count = ends[s]
-            ends[s] = below
-            below += count
-        for i in range(low, high):
-            half = mulhi(keys[i] << _1, cells_m) >> cells_k
-            s = keys[i] - half * cells
-            halves[ends[s]] = half
-            ends[s] += _1
-        start = _0
-        for s in range(cells):
-            n = ends[s] - start
-            if n != _0:
-                going_on = False
-                for k in range(plan[s], plan[s + _1]):
-                    target, hop, hop_end = steps[k, S_TARGET], steps[k, S_HOP], steps[k, S_HOP_END]
-                    go_on = steps[k, S_GO_ON] != _0
-                    source, begin = (work, _0) if going_on else (halves, start)
-                    keep = hop_end if go_on or hop == hop_end else hop_end - _1
-                    while hop < keep:
-                        _hop(source, begin, n, hops[hop], table, groups, parities, _1, _0, work, _0)
-                        source, begin = work, _0
-                        hop += _1
-                    if hop < hop_end:
-                        _hop(
-                            source,
-                            begin,
-                            n,
-                            hops[hop],
-                            table,
-                            groups,
-                            parities,
-                            cells,
-                            target,
-                            out,
-                            at,
-                        )
-                    else:
-                        _emit(source, begin, n, cells, target, out, at)
-                    at += n
-                    going_on = go_on and (going_on or steps[k, S_HOP] != hop_end)
-            start = ends[s]
+    for low in range(_0, total, width):
+        counts[:] = _0
+        for i in range(low, min(total, low + width)):
+            key = keys[i]
+            place = key - (mulhi(key << _1, cells_m) >> cells_k) * cells
+            n = counts[place]
+            scratch[place, n] = key
+            counts[place] = n + _1
+        for place in range(cells):
+            n = counts[place]
+            if n == _0:
+                continue
+            source = scratch[place]
+            for k in range(plan[place], plan[place + _1]):
+                shift = steps[k, S_SHIFT]
+                hop, hop_end = steps[k, S_HOP], steps[k, S_HOP_END]
+                go_on = steps[k, S_GO_ON] != _0
+                while hop + _1 < hop_end:
+                    _hop(source, n, hops[hop], table, parities, _0, work)
+                    source = work
+                    hop += _1
+                children = out[at : at + n]
+                if hop < hop_end:
+                    _hop(source, n, hops[hop], table, parities, shift, children)
+                else:
+                    _shift(source, n, shift, children)
+                source = children if go_on else scratch[place]
+                at += n
     return at

@@ -16,7 +16,7 @@ from puzzles.tiles import kernels as ker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GROUP_LIMIT = 1 << 15  # entries of a table of parities
+GROUP_LIMIT = 1 << 17  # entries of a table of parities
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Program:
 @cache
 def build(board: geo.Geometry, metric: str) -> Program:
     """The program of a board: metric `single` (one tile slides) or `multi` (a line of tiles)."""
-    hops = _Hops(board.tiles)
+    hops = _Hops(board)
     plan, steps = [0], []
     most = 1
     for place in range(board.cells):
@@ -42,7 +42,7 @@ def build(board: geo.Geometry, metric: str) -> Program:
             source = place
             for target in line:
                 first, end = hops.edge(source, target)
-                steps.append((target, first, end, int(target != line[-1])))
+                steps.append(((target - source) % 2**64, first, end, int(target != line[-1])))
                 source = target
         plan.append(len(steps))
         most = max(most, plan[-1] - plan[-2])
@@ -55,7 +55,6 @@ def build(board: geo.Geometry, metric: str) -> Program:
         np.array(steps, dtype=np.uint64).reshape(-1, ker.S_COLUMNS),
         np.array(hops.rows, dtype=np.uint64).reshape(-1, ker.H_COLUMNS),
         _joined(hops.tables, np.dtype(np.int32)),
-        np.array(hops.groups, dtype=np.uint64).reshape(-1, ker.G_COLUMNS),
         _joined(hops.parities, np.dtype(np.uint8)),
     )
     return Program(arguments, most)
@@ -75,15 +74,15 @@ def _joined(tables: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
 class _Hops:
     """Collects the hops of all edges; equal windows share their table."""
 
-    def __init__(self, tiles: int) -> None:
-        self.tiles = tiles
+    def __init__(self, board: geo.Geometry) -> None:
+        self.tiles = board.tiles
+        self.cells = board.cells
         self.rows: list[tuple[int, ...]] = []
         self.tables: list[NDArray[np.int32]] = []
-        self.groups: list[tuple[int, ...]] = []
         self.parities: list[NDArray[np.uint8]] = []
         self._edges: dict[tuple[int, int], tuple[int, int]] = {}
-        self._table_at: dict[tuple[int, int, int], int] = {}
-        self._groups_at: dict[int, tuple[int, int]] = {}
+        self._tables_at: dict[tuple[int, int, int], int] = {}
+        self._groups: dict[int, list[int]] = {}
 
     def edge(self, source: int, target: int) -> tuple[int, int]:
         """The rows first .. end-1 that take the blank from `source` to `target`."""
@@ -96,37 +95,37 @@ class _Hops:
 
     def _row(self, hop: geo.Hop) -> tuple[int, ...]:
         tail = geo.is_tail(self.tiles, hop.last)
-        unit = 1 if tail else factorial(self.tiles - hop.last) // 2
+        unit = self.cells * (1 if tail else factorial(self.tiles - hop.last) // 2)
         size = geo.table_size(self.tiles, hop.first, hop.last)
         kind = ker.TAIL if tail else ker.INNER if hop.first else ker.HEAD
-        groups = self._groups(hop.first) if tail else (0, 0)
-        return (
-            unit, *ker.magic(unit), size, *ker.magic(size), self._table(hop), int(kind),
-            int(hop.odd), *groups,
-        )  # fmt: skip
+        groups = self._groups_before(hop.first) if tail else []
+        row = [unit, *ker.magic(unit), size, *ker.magic(size), self._table_at(hop), int(kind)]
+        row += [int(hop.odd), len(groups) // ker.G_COLUMNS, *groups]
+        return (*row, *[0] * (ker.H_COLUMNS - len(row)))
 
-    def _table(self, hop: geo.Hop) -> int:
+    def _table_at(self, hop: geo.Hop) -> int:
         name = (hop.first, hop.last, hop.turn)
-        if name not in self._table_at:
-            self._table_at[name] = sum(len(table) for table in self.tables)
+        if name not in self._tables_at:
+            self._tables_at[name] = sum(len(table) for table in self.tables)
             if geo.is_tail(self.tiles, hop.last):
-                self.tables += [geo.tail_table(self.tiles, *name, odd) for odd in (0, 1)]
+                pair = [geo.tail_table(self.tiles, *name, odd) for odd in (0, 1)]
+                self.tables.append(np.stack(pair, axis=1).reshape(-1))
             else:
                 self.tables.append(geo.window_table(self.tiles, *name))
-        return self._table_at[name]
+        return self._tables_at[name]
 
-    def _groups(self, end: int) -> tuple[int, int]:
-        """Cut the digits 0 .. end-1 into groups with small tables, the last digits first."""
-        if end not in self._groups_at:
-            first, last = len(self.groups), end
-            while last > 0:
-                start = last - 1
+    def _groups_before(self, end: int) -> list[int]:
+        """The digits 0 .. end-1 cut into groups with small tables of parities, last ones first."""
+        if end not in self._groups:
+            columns: list[int] = []
+            last = end
+            while last > 0 or not columns:
+                start = last
                 while start > 0 and geo.window_size(self.tiles, start - 1, last) <= GROUP_LIMIT:
                     start -= 1
                 size = geo.window_size(self.tiles, start, last)
-                offset = sum(len(table) for table in self.parities)
-                self.groups.append((size, *ker.magic(size), offset))
+                columns += [size, *ker.magic(size), sum(len(table) for table in self.parities)]
                 self.parities.append(geo.parity_table(self.tiles, start, last))
                 last = start
-            self._groups_at[end] = (first, len(self.groups))
-        return self._groups_at[end]
+            self._groups[end] = columns
+        return self._groups[end]

@@ -139,13 +139,18 @@ class TilesPuzzle(BasePuzzle):
                 f"{len(keys)} keys of {self.name} need room for"
                 f" {len(keys) * self.max_successors} successors, and there is room for {len(out)}"
             )
+        if keys.dtype != np.uint64 or out.dtype != np.uint64:
+            raise PuzzleError(f"keys are uint64, and these are {keys.dtype} and {out.dtype}")
+        if not keys.flags.carray:  # read-only or strided: the kernel is compiled for neither
+            keys = keys.copy()
         local = self._local
         try:
-            scratch, ends = local.scratch, local.ends
+            scratch, counts = local.scratch, local.counts
         except AttributeError:
-            scratch = local.scratch = np.empty((kernels.SCRATCH_ROWS, kernels.SLICE), np.uint64)
-            ends = local.ends = np.empty(self.geometry.cells + 1, np.uint64)
-        return int(kernels.expand(keys, out, scratch, ends, *self._program.arguments))
+            cells = self.geometry.cells
+            scratch = local.scratch = np.empty((cells + 1, _slice_width(cells)), np.uint64)
+            counts = local.counts = np.empty(cells, np.uint64)
+        return int(kernels.expand(keys, out, scratch, counts, *self._program.arguments))
 
     def is_goal(self, keys: Keys) -> Flags:
         if not self.has_goal:
@@ -180,6 +185,14 @@ class TilesPuzzle(BasePuzzle):
             f"sliding tiles, {self.geometry.rows} rows x {self.geometry.columns} columns,"
             f" {what}, {layouts:,} states"
         )
+
+
+def _slice_width(cells: int) -> int:
+    """Keys the kernel sorts by place at a time: few enough to stay in the cache.
+
+    Not a multiple of a page, so that the rows of the scratch do not share their cache lines.
+    """
+    return 8192 + 72 if cells <= 32 else 64
 
 
 def _max_successors(geometry: Geometry, metric: str) -> int:
