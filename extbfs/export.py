@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from extbfs import __version__
+from extbfs.errors import SearchError
 from extbfs.report import COLUMNS, cells, printable
 
 SCHEMA = 1
 _PARAMETERS = ("spec", "keep", "max_depth", "threads", "goal", "formats")
 
 
-class ExportError(Exception):
-    """An export that cannot be written where it was asked for; one sentence."""
-
-    exit_code = 1
+class ExportError(SearchError):
+    """An export that cannot be written where it was asked for."""
 
     def __init__(self, output: Path, detail: str) -> None:
         super().__init__(f"cannot write {output}: {detail}")

@@ -17,13 +17,6 @@ DEBUG = "EXTBFS_DEBUG"
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
-
-class Usage(Exception):
-    """A command line that cannot work; one sentence."""
-
-    exit_code = 2
-
-
 # The run that start or resume is writing: its log takes the details of an internal error.
 _writing: list[Path] = []
 

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from extbfs.cli.errors import Usage
 from extbfs.cli.options import Json, RunPath
 from extbfs.cli.output import note
+from extbfs.errors import UsageError
 from extbfs.export import export_text, write_export
 from extbfs.status import read_status
 
@@ -40,7 +40,7 @@ def command(
 ) -> int:
     """Print the finished depths of a run: depth, states, cumulative, seconds, bytes."""
     if as_json and form not in (None, Format.json):
-        raise Usage(f"--json and --format {form.value} contradict each other")
+        raise UsageError(f"--json and --format {form.value} contradict each other")
     chosen = Format.json if as_json else form or Format.csv
     text = export_text(read_status(run), chosen.value)
     if output is None:

@@ -8,6 +8,7 @@ import typer
 
 from extbfs.cli import errors, search
 from extbfs.cli.options import Disk, Json, MaxDepth, MaxSeconds, Memory, RunPath, Threads
+from extbfs.errors import UsageError
 
 
 def command(
@@ -43,7 +44,7 @@ def command(
     search.check_seconds("--checkpoint", checkpoint)
     search.check_seconds("--max-seconds", max_seconds)
     if no_max_depth and max_depth is not None:
-        raise errors.Usage("--max-depth and --no-max-depth cannot both be given")
+        raise UsageError("--max-depth and --no-max-depth cannot both be given")
     changes: dict[str, Any] = {}
     if no_max_depth or max_depth is not None:
         changes["max_depth"] = max_depth

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extbfs.cli.errors import Usage
 from extbfs.cli.output import emit, note
+from extbfs.errors import UsageError
 from extbfs.progress import Observer, observer
 from extbfs.report import continuation, depth_table, printable
 from extbfs.status import read_status
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def check_seconds(option: str, seconds: float | None) -> None:
     """A usage error unless `seconds` is a positive finite number or not given."""
     if seconds is not None and not (seconds > 0 and math.isfinite(seconds)):
-        raise Usage(f"{option} takes a positive number of seconds, not {seconds}")
+        raise UsageError(f"{option} takes a positive number of seconds, not {seconds}")
 
 
 def watching() -> Observer:
@@ -59,7 +59,7 @@ def dry_run(
 
     found = resolve(puzzle, start=start, goal=goal, metric=metric, symmetry=symmetry)
     if run.exists() and not force and (not run.is_dir() or any(run.iterdir())):
-        raise Usage(f"{run} is not empty; name a new directory or give --force")
+        raise UsageError(f"{run} is not empty; name a new directory or give --force")
     starts = [int(key) for key in found.starts()]
     emit(
         {

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from extbfs.cli.errors import Usage
 from extbfs.cli.options import Json, RunPath
 from extbfs.cli.output import emit_items, note
+from extbfs.errors import UsageError
 
 if TYPE_CHECKING:
     from extbfs import Run
@@ -29,7 +29,7 @@ def command(
 ) -> int:
     """List the states of one depth, one a line, as `--start`, `--to` and `depth` read them."""
     if depth != "last" and not (depth.isascii() and depth.isdigit()):
-        raise Usage(f"--depth takes a number from 0 or `last`, not {depth!r}")
+        raise UsageError(f"--depth takes a number from 0 or `last`, not {depth!r}")
     import extbfs
 
     opened = extbfs.open_run(run)
@@ -37,7 +37,7 @@ def command(
     wanted = rows[-1]["depth"] if depth == "last" else int(depth)
     row = next((row for row in rows if row["depth"] == wanted), None)
     if row is None:
-        raise Usage(
+        raise UsageError(
             f"depth {wanted} is not finished: the run has the depths 0 to {rows[-1]['depth']}"
         )
     count = row["states"]

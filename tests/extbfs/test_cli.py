@@ -31,6 +31,25 @@ VERBS = (
 )
 
 
+class OneWay(BasePuzzle):
+    """A ring of ten states that claims that one can turn back."""
+
+    name = "one-way"
+    key_space = 10
+    max_successors = 1
+    undirected = True
+
+    def starts(self):
+        return np.zeros(1, dtype=np.uint64)
+
+    def successors(self, keys, out):
+        out[: len(keys)] = (keys + np.uint64(1)) % np.uint64(10)
+        return len(keys)
+
+
+ONE_WAY = OneWay()
+
+
 @dataclass
 class Outcome:
     exit_code: int = 0
@@ -455,6 +474,17 @@ class TestPuzzles:
     def test_none(self, capsys):
         assert main(["puzzles", "9-puzzle"]) == 2
         assert "9-puzzle" in sentence(capsys)
+
+
+class TestCheck:
+    def test_a_good_puzzle(self, capsys):
+        assert main(["check", "tiles:2x2", "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["ok"], data["complete"], data["states"]) == (True, True, 12)  # 4!/2
+
+    def test_a_broken_promise(self, capsys):
+        assert main(["check", f"{__name__}:ONE_WAY"]) == 1
+        assert "BROKEN undirected" in capsys.readouterr().out
 
 
 class TestPipes:
