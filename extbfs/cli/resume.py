@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from extbfs.cli import errors, search
 from extbfs.cli.options import Disk, Json, MaxDepth, MaxSeconds, Memory, RunPath, Threads
-from extbfs.errors import UsageError
 
 
 def command(
@@ -21,9 +20,6 @@ def command(
         ),
     ] = None,
     max_depth: MaxDepth = None,
-    no_max_depth: Annotated[
-        bool, typer.Option("--no-max-depth", help="Lift the --max-depth the run was given.")
-    ] = False,
     max_seconds: MaxSeconds = None,
     exhaust: Annotated[
         bool | None, typer.Option("--exhaust/--no-exhaust", help="Go on beyond the goal, or not.")
@@ -39,15 +35,11 @@ def command(
 ) -> int:
     """Go on with a run from its last checkpoint and print its depth table.
 
-    Limits that are not given stay as they were.
+    --memory, --disk, --threads and --checkpoint stay as they were unless given; --max-depth and
+    --max-seconds hold for this time only.
     """
     search.check_seconds("--checkpoint", checkpoint)
     search.check_seconds("--max-seconds", max_seconds)
-    if no_max_depth and max_depth is not None:
-        raise UsageError("--max-depth and --no-max-depth cannot both be given")
-    changes: dict[str, Any] = {}
-    if no_max_depth or max_depth is not None:
-        changes["max_depth"] = max_depth
     import extbfs
 
     errors.writing(run)
@@ -55,6 +47,7 @@ def command(
         outcome = extbfs.resume(
             run,
             puzzle=puzzle,
+            max_depth=max_depth,
             max_seconds=max_seconds,
             exhaust=exhaust,
             memory=memory,
@@ -62,6 +55,5 @@ def command(
             threads=threads,
             checkpoint=checkpoint,
             observer=observer,
-            **changes,
         )
     return search.report(run, outcome, as_json)

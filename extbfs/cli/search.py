@@ -39,7 +39,7 @@ def report(run: Path, outcome: Outcome, as_json: bool) -> int:
     }
     emit({"outcome": ended, **status}, as_json, lambda data: depth_table(data["depths"]))
     note(printable(outcome.sentence))
-    if not status.get("frontier_empty"):
+    if outcome.reason in ("goal", "max-depth") and not status.get("frontier_empty"):
         note(continuation(status))
     return int(outcome.exit_code)
 

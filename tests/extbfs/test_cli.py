@@ -184,7 +184,6 @@ class TestUsage:
             (["start", "tiles:3x3", "R", "--checkpoint", "-1"], "--checkpoint takes"),
             (["start", "tiles:3x3", "R", "--keep", "none"], "frontier"),
             (["resume"], "RUN"),
-            (["resume", "R", "--max-depth", "3", "--no-max-depth"], "--no-max-depth"),
             (["status"], "RUN"),
             (["status", "R", "--interval", "0"], "--interval"),
             (["export", "R", "--format", "xml"], "bfile"),
@@ -289,11 +288,20 @@ class TestSearch:
         assert main(["resume", str(tmp_path / "R")]) == 0
         given = {k: v for k, v in searched.arguments.items() if v is not None}
         assert set(given) == {"run", "observer"}
-        assert "max_depth" not in searched.arguments
 
-    def test_resume_can_lift_the_depth_limit(self, searched, tmp_path):
-        assert main(["resume", str(tmp_path / "R"), "--no-max-depth"]) == 0
-        assert searched.arguments["max_depth"] is None
+    def test_resume_takes_new_limits(self, searched, tmp_path):
+        argv = "--max-depth 7 --memory 2G --disk 1T --threads 1 --no-exhaust --puzzle m:a".split()
+        assert main(["resume", str(tmp_path / "R"), *argv]) == 0
+        given = {k: v for k, v in searched.arguments.items() if v is not None}
+        del given["run"], given["observer"]
+        assert given == {
+            "max_depth": 7,
+            "memory": 2 << 30,
+            "disk": 1 << 40,
+            "threads": 1,
+            "exhaust": False,
+            "puzzle": "m:a",
+        }
 
     def test_the_table_is_printed(self, searched, tmp_path, capsys):
         assert main(["start", "tiles:3x3", str(tmp_path / "R")]) == 0
@@ -309,10 +317,21 @@ class TestSearch:
         assert (data["schema"], data["extbfs"]) == (1, extbfs.__version__)
 
     def test_a_stopped_search_says_how_to_go_on(self, searched, tmp_path, capsys):
-        searched.outcome = Outcome(143, "signal", 20, "stopped by TERM")
+        searched.outcome = Outcome(143, "signal", 20, "stopped; go on with: extbfs resume R")
         searched.status = running(state="stopped", reason="signal")
         assert main(["start", "tiles:3x3", str(tmp_path / "R")]) == 143
-        assert f"`extbfs resume {tmp_path}/R`" in capsys.readouterr().err
+        assert capsys.readouterr().err == "stopped; go on with: extbfs resume R\n"
+
+    @pytest.mark.parametrize(
+        ("reason", "option"), [("max-depth", "--max-depth N"), ("goal", "--exhaust")]
+    )
+    def test_a_success_that_is_not_all_says_what_brings_more(
+        self, reason, option, searched, tmp_path, capsys
+    ):
+        searched.outcome = Outcome(0, reason, 20, "done")
+        searched.status = running(state="finished", reason=reason)
+        assert main(["start", "tiles:3x3", str(tmp_path / "R")]) == 0
+        assert f"`extbfs resume {tmp_path}/R {option}`" in capsys.readouterr().err
 
     def test_dry_run_writes_nothing(self, searched, tmp_path, capsys):
         run = tmp_path / "R"
