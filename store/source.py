@@ -62,7 +62,7 @@ class FileSource:
 
     def _open_file(self, file: str) -> int:
         path = os.path.join(self._directory, file)
-        if os.path.basename(file) != file or file in ("", ".", ".."):
+        if any(part in ("", ".", "..") for part in file.split("/")):
             raise IntegrityError(path, "?", "this is not the name of a file of the run")
         try:
             return self._fs.open_read(path)
@@ -83,6 +83,13 @@ class FileSource:
             idle = [file for file, handle in self._open.items() if handle[1] == 0]
             for file in idle[:excess]:
                 self._fs.close(self._open.pop(file)[0])
+
+    def forget(self, file: str) -> None:
+        """Close `file`, which is about to be deleted; no reader may be inside it."""
+        with self._lock:
+            handle = self._open.pop(file, None)
+            if handle is not None:
+                self._fs.close(handle[0])
 
     def close(self) -> None:
         """Close every file that nobody is reading."""

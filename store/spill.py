@@ -1,0 +1,207 @@
+"""Spill files: a pool written out in bucket order, one checksummed segment a bucket."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xxhash import xxh3_64, xxh3_64_intdigest
+
+from store.buckets import Buckets
+from store.errors import IntegrityError
+from store.fs import FileSystem
+from store.kernels.fingerprint import fingerprint_offset
+from store.pool import Pool, Records
+from store.run import MASK_64
+
+U64 = np.uint64
+MAGIC = b"xbspill\x01"
+HEADER = struct.Struct("<8sIIIIQ32x")
+"""magic with version; depth; buckets; record width in bytes; zero; records; padding to 64 bytes."""
+ROW = np.dtype([("count", "<u8"), ("checksum", "<u8")])
+"""One table row a bucket, behind the last segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpillMeta:
+    """What the catalogue records of a spill file: it holds the children of whole pieces.
+
+    file: relative to the run directory. records, fingerprint: of all arrivals in the file; parents,
+    parents_fingerprint: of the keys whose children they are. table_checksum: xxh3-64 of the rows.
+    """
+
+    file: str
+    length: int
+    table_checksum: int
+    records: int
+    fingerprint: int
+    parents: int
+    parents_fingerprint: int
+    pieces: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the catalogue."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> SpillMeta:
+        """The inverse of to_json."""
+        return cls(**{**data, "pieces": tuple(data["pieces"])})
+
+
+def spill_length(buckets: int, records: int, width: int) -> int:
+    """Bytes of a spill file with that many buckets and records."""
+    return HEADER.size + records * width + buckets * ROW.itemsize
+
+
+def write_spill(
+    fs: FileSystem, path: str, depth: int, pool: Pool, staging: npt.NDArray[np.uint8]
+) -> tuple[int, int, int]:
+    """Write all records of `pool` to a new file: (descriptor, length, checksum of the table).
+
+    staging: scratch of some megabytes. The pool is left as it is, the file is not yet synced. On
+    error the descriptor is closed and the file, which no catalogue names, is garbage.
+    """
+    buckets = pool.buckets
+    assert buckets is not None
+    counts = pool.counts()
+    width = buckets.dtype.itemsize
+    rows = np.zeros(buckets.count, ROW)
+    rows["count"] = counts
+    buffer = staging[: staging.size // width * width].view(buckets.dtype)
+    fd = fs.create(path)
+    try:
+        fs.pwrite(fd, HEADER.pack(MAGIC, depth, buckets.count, width, 0, int(counts.sum())), 0)
+        offset = HEADER.size
+        for first, last in _groups(counts, buffer.size):
+            target: Records = buffer
+            if int(counts[first]) > buffer.size:
+                target = np.empty(int(counts[first]), buckets.dtype)
+            at = 0
+            for bucket in range(first, last):
+                if counts[bucket]:
+                    end = pool.gather(bucket, target, at)
+                    rows["checksum"][bucket] = xxh3_64_intdigest(target[at:end].view(np.uint8))
+                    at = end
+            fs.pwrite(fd, target[:at].view(np.uint8), offset)
+            offset += at * width
+        table = rows.tobytes()
+        fs.pwrite(fd, table, offset)
+    except BaseException:
+        fs.close(fd)
+        raise
+    return fd, offset + len(table), xxh3_64_intdigest(table)
+
+
+def _groups(counts: npt.NDArray[np.uint64], room: int) -> list[tuple[int, int]]:
+    """Half-open ranges of consecutive buckets whose records fit `room` together, or single ones."""
+    groups = []
+    first = 0
+    held = 0
+    for bucket, count in enumerate(counts.tolist()):
+        if held + count > room and bucket > first:
+            groups.append((first, bucket))
+            first, held = bucket, 0
+        held += count
+    groups.append((first, len(counts)))
+    return groups
+
+
+class SpillReader:
+    """Point access to the segments of one spill file; thread-safe, the descriptor is shared."""
+
+    def __init__(self, fs: FileSystem, run: str, meta: SpillMeta, buckets: Buckets) -> None:
+        self.meta = meta
+        self._fs = fs
+        self._path = os.path.join(run, meta.file)
+        self._dtype = buckets.dtype
+        self._fd = fs.open_read(self._path)
+        try:
+            self._load(buckets)
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, buckets: Buckets) -> None:
+        header = self._read(0, HEADER.size)
+        magic, _, count, width, _, records = HEADER.unpack(header)
+        if magic != MAGIC or count != buckets.count or width != self._dtype.itemsize:
+            raise IntegrityError(self._path, "header", "the spill header is not this run's")
+        if records != self.meta.records:
+            raise IntegrityError(self._path, "header", "the header miscounts its records")
+        if self.meta.length != spill_length(buckets.count, records, width):
+            raise IntegrityError(self._path, "header", "the length is not its records'")
+        size = buckets.count * ROW.itemsize
+        table = self._read(self.meta.length - size, size)
+        if xxh3_64_intdigest(table) != self.meta.table_checksum:
+            raise IntegrityError(self._path, "header", "the table's checksum is wrong")
+        rows = np.frombuffer(table, ROW)
+        self.counts = rows["count"].astype(np.uint64)
+        self._checksums = rows["checksum"].astype(np.uint64)
+        self._offsets = HEADER.size + width * (np.cumsum(self.counts) - self.counts)
+
+    def _read(self, offset: int, length: int) -> bytes:
+        data = self._fs.pread(self._fd, length, offset)
+        if len(data) != length:
+            raise IntegrityError(self._path, "header", f"shorter than {offset + length} B")
+        return data
+
+    def gather(self, bucket: int, out: Records, start: int) -> int:
+        """Read the records of a bucket to out[start:]; the position after the last one.
+
+        Raises IntegrityError naming file and bucket when the segment is short or its checksum
+        differs.
+        """
+        count = int(self.counts[bucket])
+        if count == 0:
+            return start
+        target = out[start : start + count].view(np.uint8)
+        got = self._fs.preadinto(self._fd, target, int(self._offsets[bucket]))
+        if got != target.size or xxh3_64_intdigest(target) != int(self._checksums[bucket]):
+            raise self._damaged(bucket)
+        return start + count
+
+    def chunks(self, bucket: int, out: Records) -> Iterator[int]:
+        """Read the records of a bucket to out, at most out.size at a time; each part's number.
+
+        The checksum is known only behind the last part: then IntegrityError is raised if it
+        differs, and what was made of the parts must be thrown away.
+        """
+        left = int(self.counts[bucket])
+        offset = int(self._offsets[bucket])
+        digest = xxh3_64()
+        while left:
+            n = min(left, out.size)
+            part = out[:n].view(np.uint8)
+            if self._fs.preadinto(self._fd, part, offset) != part.size:
+                raise self._damaged(bucket)
+            digest.update(part)
+            offset += part.size
+            left -= n
+            yield n
+        if int(self.counts[bucket]) and digest.intdigest() != int(self._checksums[bucket]):
+            raise self._damaged(bucket)
+
+    def _damaged(self, bucket: int) -> IntegrityError:
+        return IntegrityError(self._path, f"segment {bucket}", "it is damaged or cut short")
+
+    def verify(self, buckets: Buckets) -> None:
+        """Read every segment; raise IntegrityError for the first that is damaged or miscounted."""
+        out = np.empty(min(1 << 20, max(1, int(self.counts.max(initial=0)))), self._dtype)
+        total = mixed = 0
+        for bucket in self.counts.nonzero()[0].tolist():
+            low = U64(buckets.low(bucket))
+            for n in self.chunks(bucket, out):
+                total += n
+                mixed += int(fingerprint_offset(out[:n], low))
+        if (total, mixed & MASK_64) != (self.meta.records, self.meta.fingerprint):
+            raise IntegrityError(self._path, "all", "its records are not those it was written with")
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        self._fs.close(self._fd)
