@@ -1,0 +1,303 @@
+"""The set algebra: a layer is a set of keys, an arrival is a child's key.
+
+Korf & Schultze's delayed duplicate detection (AAAI 2005): children are routed to key ranges; each
+range is sorted or, where dense, marked in a bitmap; duplicates go, then what earlier layers hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from extbfs.algebra.contract import Arrivals, Sink
+from extbfs.engine.budget import BLOCK_KEYS
+from extbfs.engine.laws import MergeTally, Tally
+from extbfs.engine.ledger import Books
+from extbfs.engine.worker import BITMAP_WORDS, Worker
+from puzzles.contract import Puzzle
+from puzzles.errors import PuzzleError
+from store.kernels import bitmap, merge, sort
+from store.kernels.fingerprint import fingerprint, fingerprint_offset
+from store.layer import Layer
+from store.pool import Records
+
+U64 = np.uint64
+SLOTS_PER_ARRIVAL = 40
+"""A bitmap pays while the range has at most so many keys an arrival."""
+WIDE_DIGIT = 11
+NARROW_DIGIT = 8
+NARROW_BELOW = 1 << 14
+RUN_KEYS = 1 << 20
+"""Keys after which a run is closed and the next begun."""
+
+Keys = npt.NDArray[np.uint64]
+
+
+def tally(keys: Keys) -> Tally:
+    """The tally of an array of keys."""
+    return Tally(int(keys.size), int(fingerprint(keys)))
+
+
+def tally_of(records: Records, n: int, low: int) -> Tally:
+    """The tally of records[:n], residuals to `low`."""
+    return Tally(n, int(fingerprint_offset(records[:n], U64(low))))
+
+
+class Emitter:
+    """Writes ascending keys as runs of bounded size, and looks for goals among them."""
+
+    def __init__(self, worker: Worker, puzzle: Puzzle, sink: Sink) -> None:
+        self._builder = worker.builder
+        self._clock = worker.clock
+        self._puzzle = puzzle
+        self._sink = sink
+        self._held = 0
+        self._kept = Tally()
+        self._goals = 0
+        self._goal_key = 0
+        self._builder.begin()
+
+    def emit(self, keys: Keys) -> None:
+        """Append ascending keys."""
+        self._builder.append(keys)
+        self._clock.lap("encode")
+        self._held += int(keys.size)
+        if self._puzzle.has_goal:
+            found = np.flatnonzero(self._puzzle.is_goal(keys))
+            if found.size and not self._goals:
+                self._goal_key = int(keys[found[0]])
+            self._goals += int(found.size)
+        if self._held >= RUN_KEYS:
+            self._finish_run()
+            self._builder.begin()
+
+    def _finish_run(self) -> None:
+        meta, data = self._builder.finish()
+        self._kept += Tally(meta.count, meta.fingerprint)
+        self._held = 0
+        if meta.count:
+            self._sink(meta, data)
+
+    def finish(self, bucket: int, arrivals: Tally, duplicates: Tally, hits: Tally) -> Books:
+        """Close the run and the books; raise IntegrityError when they do not balance."""
+        self._finish_run()
+        tally = MergeTally(arrivals, duplicates, hits, self._kept)
+        tally.check(f"bucket {bucket}")
+        return Books(tally, self._goals, self._goal_key)
+
+
+class SetAlgebra:
+    """Layers of plain keys, for every puzzle."""
+
+    name = "set"
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self.puzzle = puzzle
+        self._key_space = puzzle.key_space
+
+    def history(self, depth: int) -> Sequence[int] | None:
+        """d-2 when moves change sides, also d-1 when they are undirected, else all."""
+        if not self.puzzle.undirected:
+            return None
+        first = depth - 2
+        return [d for d in ((first,) if self.puzzle.bipartite else (first, depth - 1)) if d >= 0]
+
+    def worst_children(self, keys: int) -> int:
+        return keys * self.puzzle.max_successors
+
+    def sample(self, worker: Worker, keys: Keys) -> Keys:
+        parts = [children.copy() for children in self._children(worker, keys)]
+        return np.concatenate(parts) if parts else np.empty(0, np.uint64)
+
+    def expand(self, worker: Worker, keys: Keys) -> None:
+        clock = worker.clock
+        worker.parents += tally(keys)
+        for children in self._children(worker, keys):
+            clock.lap("expand")
+            worker.sent += tally(children)
+            worker.pool.route(children, int(children.size))
+            clock.lap("route")
+
+    def _children(self, worker: Worker, keys: Keys) -> Iterator[Keys]:
+        """The children of keys, a slice at a time, in the worker's buffer; all below key_space."""
+        step = worker.memory.slice_keys
+        out = worker.children
+        for start in range(0, keys.size, step):
+            part = keys[start : start + step]
+            n = self.puzzle.successors(part, out[: part.size * self.puzzle.max_successors])
+            children = out[:n]
+            if n and int(children.max()) >= self._key_space:
+                self._refuse_key(part, int(children.max()))
+            if n:
+                yield children
+
+    def _refuse_key(self, parents: Keys, key: int) -> None:
+        raise PuzzleError(
+            f"{self.puzzle.name} sends a state to key {key}, which is not below its key space "
+            f"{self._key_space} (parents {int(parents[0])} to {int(parents[-1])})"
+        )
+
+    def combine(
+        self,
+        worker: Worker,
+        arrivals: Arrivals,
+        bucket: int,
+        history: Sequence[Layer],
+        sink: Sink,
+    ) -> Books:
+        buckets = arrivals.buckets
+        emitter = Emitter(worker, self.puzzle, sink)
+        if arrivals.count(bucket) > worker.memory.arrivals:
+            return self._combine_external(worker, arrivals, bucket, history, emitter)
+        first: Records = worker.first.view(buckets.dtype)
+        second: Records = worker.second.view(buckets.dtype)
+        n = arrivals.gather(bucket, first)
+        low, width = buckets.low(bucket), buckets.width(bucket)
+        came = tally_of(first, n, low)
+        worker.clock.lap("gather")
+        dense = width <= SLOTS_PER_ARRIVAL * n and width <= 64 * BITMAP_WORDS
+        method = self._combine_dense if dense else self._combine_sorted
+        duplicates, hits = method(worker, first, second, n, low, width, history, emitter)
+        return emitter.finish(bucket, came, duplicates, hits)
+
+    def _combine_dense(
+        self,
+        worker: Worker,
+        first: Records,
+        second: Records,
+        n: int,
+        low: int,
+        width: int,
+        history: Sequence[Layer],
+        emitter: Emitter,
+    ) -> tuple[Tally, Tally]:
+        """Mark, clear what earlier layers hold, sweep."""
+        bits = worker.bitmap
+        words = (width + 63) // 64
+        dropped = int(bitmap.mark(bits, first, U64(n), second))
+        duplicates = tally_of(second, dropped, low)
+        worker.clock.lap("sort")
+        hits = Tally()
+        for layer in history:
+            for keys in layer.read_range(low, low + width, worker.history_scratch):
+                found = int(bitmap.clear_hits(bits, keys, U64(keys.size), U64(low), second))
+                hits += tally_of(second, found, low)
+        worker.clock.lap("subtract")
+        word = 0
+        out = worker.out
+        while word < words:
+            at, got = bitmap.sweep(bits, U64(word), U64(words), U64(low), out, U64(out.size - 64))
+            word = int(at)
+            if got:
+                emitter.emit(out[: int(got)])
+        return duplicates, hits
+
+    def _combine_sorted(
+        self,
+        worker: Worker,
+        first: Records,
+        second: Records,
+        n: int,
+        low: int,
+        width: int,
+        history: Sequence[Layer],
+        emitter: Emitter,
+    ) -> tuple[Tally, Tally]:
+        """Sort, drop equal neighbours, merge against earlier layers."""
+        values, spare, kept, dropped = sort_distinct(worker, first, second, n, width)
+        duplicates = tally_of(spare, dropped, low)
+        worker.clock.lap("sort")
+        hits = Tally()
+        for layer in history:
+            kept, gone = subtract_layer(worker, values, spare, kept, low, (low, low + width), layer)
+            hits += gone
+        worker.clock.lap("subtract")
+        for keys in widened(worker, values, kept, low):
+            emitter.emit(keys)
+        return duplicates, hits
+
+    def _combine_external(
+        self,
+        worker: Worker,
+        arrivals: Arrivals,
+        bucket: int,
+        history: Sequence[Layer],
+        emitter: Emitter,
+    ) -> Books:
+        """A bucket larger than the worker's memory: an external merge sort, then the same laws."""
+        buckets = arrivals.buckets
+        low, width = buckets.low(bucket), buckets.width(bucket)
+        first: Records = worker.first.view(buckets.dtype)
+        second: Records = worker.second.view(buckets.dtype)
+        came = hits = Tally()
+        dropped: list[Tally] = []
+        with worker.external_sorter() as sorter:
+            for n in arrivals.chunks(bucket, first[: worker.memory.arrivals]):
+                came += tally_of(first, n, low)
+                values, spare, kept, twice = sort_distinct(worker, first, second, n, width)
+                dropped.append(tally_of(spare, twice, low))
+                sorter.add(widened(worker, values, kept, low))
+            for keys in sorter.merged(lambda keys: dropped.append(tally(keys))):
+                size = int(keys.size)
+                worker.first[:size] = keys
+                for layer in history:
+                    size, gone = subtract_layer(
+                        worker,
+                        worker.first,
+                        worker.second,
+                        size,
+                        0,
+                        (int(keys[0]), int(keys[-1]) + 1),
+                        layer,
+                    )
+                    hits += gone
+                if size:
+                    emitter.emit(worker.first[:size])
+        return emitter.finish(bucket, came, sum(dropped, Tally()), hits)
+
+
+def sort_distinct(
+    worker: Worker, first: Records, second: Records, n: int, width: int
+) -> tuple[Records, Records, int, int]:
+    """Sort first[:n] and split off duplicates: (distinct, duplicates, their numbers)."""
+    bits = max(1, (width - 1).bit_length())
+    digit = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
+    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), worker.digits)
+    values, spare = (second, first) if int(swapped) else (first, second)
+    kept, dropped = sort.split_duplicates(values, U64(n), spare)
+    return values, spare, int(kept), int(dropped)
+
+
+def widened(worker: Worker, values: Records, n: int, low: int) -> Iterator[Keys]:
+    """values[:n] + low as uint64 arrays of a block each, valid until the next step."""
+    for start in range(0, n, BLOCK_KEYS):
+        size = min(BLOCK_KEYS, n - start)
+        merge.widen(values[start : start + size], U64(size), U64(low), worker.out)
+        yield worker.out[:size]
+
+
+def subtract_layer(
+    worker: Worker,
+    values: Records,
+    spare: Records,
+    n: int,
+    low: int,
+    span: tuple[int, int],
+    layer: Layer,
+) -> tuple[int, Tally]:
+    """Drop from values[:n], residuals to `low`, what a layer holds; (how many stay, the hits).
+
+    span: half-open key range that all the values lie in.
+    """
+    read = write = U64(0)
+    hits = Tally()
+    for keys in layer.read_range(*span, worker.history_scratch):
+        read, write, found = merge.subtract(
+            values, U64(n), read, write, keys, U64(keys.size), U64(low), spare
+        )
+        hits += tally_of(spare, int(found), low)
+        if int(read) == n:
+            break
+    return int(merge.move_down(values, read, U64(n), write)), hits

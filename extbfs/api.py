@@ -1,0 +1,225 @@
+"""The public API: start a search, resume one, open a run to read it.
+
+    outcome = extbfs.start("tiles:3x3", "run")
+    run = extbfs.open_run("run")
+    run.counts          # array([1, 2, 4, 8, 16, 20, ...], dtype=uint64)
+
+The words are those of the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Protocol
+
+from extbfs.errors import RunExists, UsageError
+from extbfs.reader import Run, open_run
+from puzzles.contract import Puzzle
+
+__all__ = ["Observer", "Outcome", "Run", "open_run", "resume", "start"]
+
+KEEPS = ("all", "frontier")
+
+
+class AsBefore(Enum):
+    """The type of AS_BEFORE."""
+
+    AS_BEFORE = "as before"
+
+
+AS_BEFORE = AsBefore.AS_BEFORE
+"""Stands for the limit that a run had before it was resumed."""
+
+
+class Observer(Protocol):
+    """Is told what happens, from the searching thread, a few times a second at most."""
+
+    def on_event(self, event: Mapping[str, Any]) -> None:
+        """event["event"] is "progress" (with "status"), "depth" (a row) or "message" ("text")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a search ended.
+
+    reason: exhausted, goal, max-depth, signal, max-seconds, disk-limit or disk-full; exit_code: what
+    the command line returns for it; depth: the last complete depth; sentence: for a person.
+    """
+
+    reason: str
+    exit_code: int
+    depth: int
+    states: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a search may use; None takes the default. Sizes are bytes or text such as "1GiB"."""
+
+    memory: int | str | None = None
+    disk: int | str | None = None
+    threads: int | None = None
+    max_depth: int | None = None
+    max_seconds: float | None = None
+    checkpoint: float = 60.0
+
+    def check(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        if self.threads is not None and self.threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {self.threads}")
+        if self.max_depth is not None and self.max_depth < 0:
+            raise UsageError(f"--max-depth must be at least 0, not {self.max_depth}")
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise UsageError(f"--max-seconds must be positive, not {self.max_seconds}")
+        if not self.checkpoint > 0:
+            raise UsageError(f"--checkpoint must be positive, not {self.checkpoint}")
+
+
+def start(
+    puzzle: str | Puzzle,
+    run: str | os.PathLike[str],
+    *,
+    start: str | None = None,
+    goal: str | None = None,
+    metric: str | None = None,
+    symmetry: bool = True,
+    exhaust: bool = False,
+    max_depth: int | None = None,
+    max_seconds: float | None = None,
+    keep: str = "all",
+    checkpoint: float = 60.0,
+    memory: int | str | None = None,
+    disk: int | str | None = None,
+    threads: int | None = None,
+    force: bool = False,
+    observer: Observer | None = None,
+) -> Outcome:
+    """Search `puzzle` breadth-first into the new run directory `run`; returns when it ends.
+
+    puzzle: a library name, "tiles:4x4", a file, "module:attribute", or an object that keeps the
+    puzzle contract. With a goal the search stops at the goal's depth unless `exhaust`. keep: "all"
+    layers (paths and states can be asked for) or only the "frontier". force: delete a run that is
+    there. Every depth that is reported is durable; whatever ends the search early, `resume` goes on.
+
+    Raises PuzzleError, UsageError, LimitError, RunExists (nothing was written) and StoreErrors.
+    """
+    from extbfs.session import Session
+
+    limits = Limits(memory, disk, threads, max_depth, max_seconds, checkpoint)
+    limits.check()
+    if keep not in KEEPS:
+        raise UsageError(f"--keep is one of {', '.join(KEEPS)}, not {keep!r}")
+    found = _resolve(puzzle, start, goal, metric, symmetry)
+    path = os.fspath(run)
+    _prepare_directory(path, force)
+    with Session(path, limits, observer, create=True) as session:
+        return _outcome(session.start(found, keep=keep, exhaust=exhaust), path)
+
+
+def resume(
+    run: str | os.PathLike[str],
+    *,
+    puzzle: str | Puzzle | None = None,
+    max_depth: int | AsBefore | None = AS_BEFORE,
+    max_seconds: float | None = None,
+    exhaust: bool | None = None,
+    memory: int | str | None = None,
+    disk: int | str | None = None,
+    threads: int | None = None,
+    checkpoint: float | None = None,
+    observer: Observer | None = None,
+) -> Outcome:
+    """Go on with a run from its last checkpoint. Limits that are not given stay as they were.
+
+    max_depth: None lifts the limit. max_seconds counts from now, and None means no limit. puzzle:
+    only for a puzzle that is a Python object, and then it must be named.
+
+    Raises NotARun, Locked, UnknownVersion, IntegrityError, PuzzleChanged, LimitError.
+    """
+    from extbfs.session import Session
+
+    depth = None if isinstance(max_depth, AsBefore) else max_depth
+    limits = Limits(memory, disk, threads, depth, max_seconds, checkpoint or 60.0)
+    limits.check()
+    given: dict[str, Any] = {"max_seconds": max_seconds}
+    if not isinstance(max_depth, AsBefore):
+        given["max_depth"] = max_depth
+    optional = {"exhaust": exhaust, "checkpoint": checkpoint, "threads": threads}
+    given.update({name: value for name, value in optional.items() if value is not None})
+    path = os.fspath(run)
+    with Session(path, limits, observer, create=False) as session:
+        ended = session.resume(puzzle, given)
+        return _outcome(ended, path)
+
+
+def _outcome(ended: tuple[Any, dict[str, Any]], run: str) -> Outcome:
+    from extbfs.engine.search import sentence
+
+    ending, status = ended
+    depths = status["depths"]
+    resume_line = f"extbfs resume {shlex.quote(run)}"
+    return Outcome(
+        ending.reason,
+        ending.exit_code,
+        depths[-1]["depth"] if depths else 0,
+        status["states"],
+        sentence(ending, status, resume_line),
+    )
+
+
+def _resolve(
+    puzzle: str | Puzzle,
+    start: str | None,
+    goal: str | None,
+    metric: str | None,
+    symmetry: bool,
+) -> Puzzle:
+    if isinstance(puzzle, str):
+        from puzzles.registry import resolve
+
+        return resolve(puzzle, start=start, goal=goal, metric=metric, symmetry=symmetry)
+    if start is not None or goal is not None or metric is not None:
+        raise UsageError("start, goal and metric belong to the puzzle object that was given")
+    from puzzles.adapter import adapt
+
+    return adapt(puzzle)
+
+
+def _prepare_directory(path: str, force: bool) -> None:
+    """Make sure that a new run can be written at `path`; delete an old one if told to."""
+    from store import lock, names
+    from store.errors import Locked
+
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise RunExists(f"{path} is a file; name a new directory for the run")
+    if not os.path.isdir(path) or names.is_unstarted(path):
+        return
+    if not force:
+        raise RunExists(f"{path} is not empty; name a new directory, or resume the run it holds")
+    foreign = [name for name in names.files_of(path) if names.classify(name) is None]
+    if foreign:
+        raise RunExists(f"{path} holds {foreign[0]}, which no run has; it is not deleted")
+    holder = lock.holder(path)
+    if holder is not None:
+        raise Locked(path, holder)
+    for name in os.listdir(path):
+        inside = os.path.join(path, name)
+        if os.path.isdir(inside) and not os.path.islink(inside):
+            shutil.rmtree(inside)
+        else:
+            os.unlink(inside)
+
+
+def existing_parent(path: str) -> Path:
+    """The nearest directory above `path` that exists."""
+    parent = Path(path).absolute()
+    while not parent.is_dir():
+        parent = parent.parent
+    return parent

@@ -1,0 +1,1 @@
+"""The search engine: routing, spilling, merging, checkpoints and threads; it looks into no record."""

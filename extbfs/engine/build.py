@@ -1,0 +1,376 @@
+"""Building one depth: expand the layer before it, then merge what arrived, bucket by bucket.
+
+Both stages checkpoint while they run. A piece of the old layer is finished when the spill file with
+its children is durable and recorded; a bucket of the new layer when its runs and books are. What is
+recorded is never done again. Either record is complete in itself: since bounds are fixed and moves
+are the same every time, any set of them may survive a crash.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from extbfs.engine.arrivals import StoredArrivals
+from extbfs.engine.budget import BLOCK_KEYS
+from extbfs.engine.context import Engine
+from extbfs.engine.crew import Event
+from extbfs.engine.laws import MergeTally, Tally, require
+from extbfs.engine.layerfile import LayerFiles
+from extbfs.engine.ledger import Books, DepthPlan, StoredRun, file_number
+from extbfs.engine.worker import Worker
+from extbfs.errors import LimitError
+from store import names
+from store.layer import Layer
+from store.run import RunMeta
+from store.spill import SpillMeta, SpillReader, spill_length, write_spill
+
+INLINE_RUN = 4096
+INLINE_LAYER = 1 << 16
+"""Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A merged bucket: its runs, not durable yet, and its books."""
+
+    number: int
+    runs: list[StoredRun]
+    books: Books
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A complete layer, staged in the ledger, all its files durable."""
+
+    runs: list[StoredRun]
+    tally: MergeTally
+    goals: int
+    goal_key: int
+    expand_seconds: float
+    merge_seconds: float
+    spilled: int
+    on_files: bool
+
+
+class DepthBuild:
+    """The building of one layer. Made anew for every depth and on every resume."""
+
+    def __init__(
+        self, engine: Engine, plan: DepthPlan, layer: Layer, history: Sequence[Layer]
+    ) -> None:
+        self.engine = engine
+        self.plan = plan
+        self.layer = layer
+        self.history = history
+        depth = plan.depth
+        self._spills: list[SpillMeta] = engine.ledger.spills(depth)
+        self._books: dict[int, Books] = engine.ledger.books(depth)
+        self._runs: dict[int, list[StoredRun]] = {}
+        self._numbers = itertools.count(
+            1 + max((file_number(spill.file) for spill in self._spills), default=-1)
+        )
+        self._readers: list[SpillReader] = []
+        self._pending: list[Bucket] = []
+        self._syncing = 0
+        self._epoch = 0
+        self._merging = False
+        self._finishing = False
+        self._recorded = bool(self._spills or self._books)
+        self._inline_bytes = 0
+        self._on_files = False
+        self._files = LayerFiles(
+            engine.fs, engine.meter, engine.run, partial(names.layer_file, depth), 0
+        )
+
+    # The whole
+
+    def build(self) -> Built | None:
+        """Build the layer; None when stopped first, with everything done so far recorded."""
+        engine = self.engine
+        for worker in engine.crew.workers:
+            worker.pool.open(self.plan.buckets)
+            worker.clear()
+            worker.flushed = 0
+        arrivals: StoredArrivals | None = None
+        try:
+            begun = time.monotonic()
+            if not self._expand():
+                self._leave()
+                return None
+            expanded = time.monotonic()
+            arrivals = self._close_expand()
+            if not self._merge(arrivals):
+                self._leave()
+                return None
+            return self._finish(expanded - begun, time.monotonic() - expanded)
+        except BaseException:
+            self._save_what_is_durable()
+            raise
+        finally:
+            for reader in self._readers:
+                reader.close()
+            self._files.close()
+
+    def _save_what_is_durable(self) -> None:
+        """After an error: record what had become durable, as far as that still works."""
+        try:
+            self._drain(reraise=False)
+            self.engine.ledger.commit()
+        except Exception as error:
+            self.engine.journal.write("unsaved", detail=str(error))
+
+    def _leave(self) -> None:
+        """Stopped in an orderly way: make all finished work durable and record it."""
+        crew = self.engine.crew
+        self._epoch += 1
+        crew.run(range(len(crew.workers)), self._flush_job, self._handle, bool, everyone=True)
+        self._submit_buckets()
+        self._drain()
+        self.engine.ledger.commit()
+
+    # Stage 1: expand
+
+    def _expand(self) -> bool:
+        engine, plan = self.engine, self.plan
+        done = {piece for spill in self._spills for piece in spill.pieces}
+        jobs = [piece for piece in range(plan.pieces) if piece not in done]
+        engine.board.stage("expand", plan.depth, len(done), plan.pieces)
+        return engine.crew.run(jobs, self._expand_piece, self._handle, self._tick)
+
+    def _expand_piece(self, worker: Worker, piece: int) -> None:
+        plan, algebra = self.plan, self.engine.algebra
+        worst = algebra.worst_children(plan.piece_blocks * BLOCK_KEYS)
+        if worker.flushed != self._epoch or not worker.pool.has_room(worst):
+            self._flush(worker)
+        start = piece * plan.piece_blocks
+        stop = min(start + plan.piece_blocks, self.layer.blocks)
+        clock = worker.clock
+        clock.start()
+        for keys in self.layer.read_blocks(start, stop, worker.scratch):
+            clock.lap("read")
+            if not worker.pool.has_room(algebra.worst_children(int(keys.size))):
+                raise LimitError(
+                    "the memory is too small for the pieces this depth was cut into; resume with "
+                    "the --memory it was begun with, or fewer --threads"
+                )
+            algebra.expand(worker, keys)
+        worker.pieces.append(piece)
+        self.engine.crew.events.put(("piece", piece))
+
+    def _flush(self, worker: Worker) -> None:
+        """Write the worker's pool as a spill file and let the syncer make it durable."""
+        worker.flushed = self._epoch
+        if not worker.pieces:
+            return
+        engine, plan = self.engine, self.plan
+        worker.clock.start()
+        records, width = worker.pool.records, plan.buckets.dtype.itemsize
+        engine.meter.take(spill_length(plan.buckets.count, records, width))
+        name = names.spill_file(plan.depth, next(self._numbers))
+        path = os.path.join(engine.run, name)
+        fd, length, checksum = write_spill(engine.fs, path, plan.depth, worker.pool, worker.staging)
+        meta = SpillMeta(
+            name,
+            length,
+            checksum,
+            worker.sent.count,
+            worker.sent.fingerprint,
+            worker.parents.count,
+            worker.parents.fingerprint,
+            tuple(worker.pieces),
+        )
+        if self._merging:
+            # the pool stays what the merge reads; only its books are closed
+            worker.pieces = []
+        else:
+            worker.pool.clear()
+            worker.clear()
+        self._spills.append(meta)
+
+        def sync() -> None:
+            try:
+                engine.fs.datasync(fd)
+            finally:
+                engine.fs.close(fd)
+            engine.fs.sync_dir(os.path.join(engine.run, names.SPILL))
+
+        self._syncing += 1
+        engine.syncer.submit(sync, ("spilled", meta))
+        worker.clock.lap("spill")
+
+    def _flush_job(self, worker: Worker, _: int) -> None:
+        self._flush(worker)
+
+    def _close_expand(self) -> StoredArrivals:
+        """All pieces are expanded: check that every key was read, and bring the arrivals together.
+
+        A pool stays in memory if all its buckets fit a worker's sort.
+        """
+        engine, plan = self.engine, self.plan
+        workers = engine.crew.workers
+        counts = sum(int(w.pool.records) for w in workers)
+        if counts and self._largest_bucket(workers) > engine.memory.arrivals:
+            crew = engine.crew
+            crew.run(range(len(workers)), self._flush_job, self._handle, bool, everyone=True)
+        self._merging = True
+        where = f"depth {plan.depth}"
+        parents = sum((w.parents for w in workers), Tally())
+        sent = sum((w.sent for w in workers), Tally())
+        pieces = [piece for w in workers for piece in w.pieces]
+        for spill in self._spills:
+            parents += Tally(spill.parents, spill.parents_fingerprint)
+            sent += Tally(spill.records, spill.fingerprint)
+            pieces.extend(spill.pieces)
+        if sorted(pieces) != list(range(plan.pieces)):
+            require(where, "piece", Tally(len(pieces)), Tally(plan.pieces))
+        stored = Tally(self.layer.count, self.layer.fingerprint)
+        require(where, "expand", stored, parents)
+        self._sent = sent
+        self._readers = [
+            SpillReader(engine.fs, engine.run, spill, plan.buckets) for spill in self._spills
+        ]
+        return StoredArrivals(plan.buckets, [w.pool for w in workers], self._readers)
+
+    def _largest_bucket(self, workers: Sequence[Worker]) -> int:
+        counts = sum(w.pool.counts() for w in workers)
+        return int(max(counts)) if not isinstance(counts, int) else 0
+
+    # Stage 2: merge
+
+    def _merge(self, arrivals: StoredArrivals) -> bool:
+        engine, plan = self.engine, self.plan
+        self._arrivals = arrivals
+        stored = engine.ledger.runs_by_bucket("layer", plan.depth)
+        self._runs = {bucket: stored.get(bucket, []) for bucket in self._books}
+        files = [run.meta.file for runs in self._runs.values() for run in runs if run.meta.file]
+        self._on_files = bool(files)
+        self._files.continue_after(files)
+        counts = arrivals.counts
+        jobs = [b for b in counts.nonzero()[0].tolist() if b not in self._books]
+        total = int(counts.sum())
+        done = total - int(counts[jobs].sum())
+        engine.board.stage("merge", plan.depth, done, total)
+        engine.board.merged = sum(b.tally.kept.count for b in self._books.values())
+        return engine.crew.run(jobs, self._merge_bucket, self._handle, self._tick)
+
+    def _merge_bucket(self, worker: Worker, bucket: int) -> None:
+        if worker.flushed != self._epoch:
+            self._flush(worker)
+        worker.clock.start()
+        runs: list[StoredRun] = []
+
+        def sink(meta: RunMeta, data: memoryview) -> None:
+            size = len(data)
+            if size <= INLINE_RUN and self._inline_bytes + size <= INLINE_LAYER:
+                self._inline_bytes += size
+                runs.append(StoredRun(meta, bytes(data)))
+            else:
+                runs.append(StoredRun(meta.placed(*self._files.append(data))))
+            worker.clock.lap("write")
+
+        books = self.engine.algebra.combine(worker, self._arrivals, bucket, self.history, sink)
+        self.engine.crew.events.put(("bucket", Bucket(bucket, runs, books)))
+
+    def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
+        """All buckets are merged: sync, check the books of the whole depth, stage its records."""
+        plan, ledger = self.plan, self.engine.ledger
+        self._finishing = True
+        self._submit_buckets()
+        self._drain()
+        total = sum((books.tally for books in self._books.values()), MergeTally())
+        where = f"depth {plan.depth}"
+        require(where, "routing", self._sent, total.arrivals)
+        total.check(where)
+        runs = [run for bucket in sorted(self._runs) for run in self._runs[bucket]]
+        goals = [books for books in self._books.values() if books.goals]
+        if self._recorded:
+            ledger.drop_progress(plan.depth)
+        return Built(
+            runs,
+            total,
+            sum(books.goals for books in goals),
+            goals[0].goal_key if goals else 0,
+            expand_seconds,
+            merge_seconds,
+            sum(spill.length for spill in self._spills),
+            self._on_files or bool(self._spills),
+        )
+
+    # The coordinator's side
+
+    def _handle(self, event: Event) -> None:
+        kind, value = event
+        ledger, board = self.engine.ledger, self.engine.board
+        if kind == "piece":
+            board.advance(1)
+        elif kind == "bucket":
+            self._pending.append(value)
+            self._books[value.number] = value.books
+            self._runs[value.number] = value.runs
+            board.advance(value.books.tally.arrivals.count)
+            board.merged += value.books.tally.kept.count
+        elif kind == "spilled":
+            self._syncing -= 1
+            self._record_plan()
+            ledger.put_spill(self.plan.depth, value)
+            ledger.commit()
+            board.checkpointed()
+            self.engine.journal.write("spill", depth=self.plan.depth, pieces=list(value.pieces))
+        elif kind == "merged":
+            self._syncing -= 1
+            for bucket in value:
+                ledger.put_runs("layer", self.plan.depth, bucket.number, bucket.runs)
+            if not self._finishing:
+                self._record_plan()
+                for bucket in value:
+                    ledger.put_books(self.plan.depth, bucket.number, bucket.books)
+                ledger.commit()
+                board.checkpointed()
+                numbers = [bucket.number for bucket in value]
+                self.engine.journal.write("merge", depth=self.plan.depth, buckets=numbers)
+        elif kind == "sync-skipped":
+            self._syncing -= 1
+        elif kind == "sync-failed":
+            self._syncing -= 1
+            raise value
+
+    def _record_plan(self) -> None:
+        """Before the first record of progress: without its plan it would mean nothing."""
+        if not self._recorded:
+            self.engine.ledger.put_plan(self.plan)
+            self._recorded = True
+
+    def _submit_buckets(self) -> None:
+        """Let the syncer make the buckets merged so far durable; they are recorded after that."""
+        if not self._pending:
+            return
+        pending, self._pending = self._pending, []
+        self._syncing += 1
+        if any(run.meta.file for bucket in pending for run in bucket.runs):
+            self._on_files = True
+            self.engine.syncer.submit(self._files.sync, ("merged", pending))
+        else:
+            self._handle(("merged", pending))
+
+    def _drain(self, *, reraise: bool = True) -> None:
+        """Wait until all that was handed to the syncer is durable and recorded."""
+        while self._syncing or not self.engine.crew.events.empty():
+            try:
+                self._handle(self.engine.crew.events.get())
+            except Exception:
+                if reraise:
+                    raise
+
+    def _tick(self) -> bool:
+        control = self.engine.control
+        if control.checkpoint_due:
+            control.checkpoint_begun()
+            self._epoch += 1
+            self._submit_buckets()
+        self.engine.board.refresh()
+        return control.go_on

@@ -1,0 +1,61 @@
+"""Conservation laws: what a stage consumed, emitted and dropped, added up on separate paths.
+
+A tally is a number of keys and the sum of a 64-bit mix of each (modulo 2**64): it does not depend
+on order, and a lost, doubled or changed key shows in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from store.errors import IntegrityError
+
+MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A multiset of keys, summed up: how many, and the fingerprint modulo 2**64."""
+
+    count: int = 0
+    fingerprint: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.count + other.count, (self.fingerprint + other.fingerprint) & MASK)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTally:
+    """The books of one merged bucket, or of many added up."""
+
+    arrivals: Tally = Tally()
+    duplicates: Tally = Tally()
+    hits: Tally = Tally()
+    kept: Tally = Tally()
+
+    def __add__(self, other: MergeTally) -> MergeTally:
+        return MergeTally(
+            self.arrivals + other.arrivals,
+            self.duplicates + other.duplicates,
+            self.hits + other.hits,
+            self.kept + other.kept,
+        )
+
+    def check(self, where: str) -> None:
+        """Raise IntegrityError unless arrivals = duplicates + hits + kept."""
+        require(where, "merge", self.arrivals, self.duplicates + self.hits + self.kept)
+
+
+class LawBroken(IntegrityError):
+    """{file}: {detail}; a file or the memory of this machine is not to be trusted."""
+
+
+def require(where: str, law: str, left: Tally, right: Tally) -> None:
+    """Raise IntegrityError naming the place and the law unless both tallies agree."""
+    if left != right:
+        raise LawBroken(
+            where,
+            law,
+            f"the {law} law is broken: {left.count} keys with fingerprint "
+            f"{left.fingerprint:016x} went in, {right.count} with {right.fingerprint:016x} came out",
+        )

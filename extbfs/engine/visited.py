@@ -1,0 +1,112 @@
+"""The visited set of a directed graph: all earlier layers, kept as a few compacted levels.
+
+Levels grow geometrically: when the newest level is more than half as large as the one before it,
+they are merged, so n layers stand in O(log n) levels and every key is rewritten O(log n) times.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from extbfs.engine.build import INLINE_RUN
+from extbfs.engine.context import Engine
+from extbfs.engine.laws import Tally, require
+from extbfs.engine.layerfile import LayerFiles
+from extbfs.engine.ledger import StoredRun
+from store import names
+from store.external import union
+from store.kernels.fingerprint import fingerprint
+from store.layer import Layer, Scratch
+from store.run import RunBuilder
+
+RUN_KEYS = 1 << 18
+
+
+class Visited:
+    """The levels, oldest first. `dropped` lists files that no level needs any more."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.levels: list[Layer] = []
+        self._merged: set[int] = set()
+        self.garbage: list[str] = []
+
+    def load(self, layers: list[Layer]) -> None:
+        """Take the levels a catalogue records, and the complete layers, ascending by depth."""
+        ledger = self._engine.ledger
+        reach = -1
+        for depth in ledger.depths_of("visited"):
+            self.levels.append(self._engine.layer(depth, ledger.runs("visited", depth)))
+            self._merged.add(depth)
+            reach = depth
+        for layer in layers:
+            if layer.depth > reach:
+                self.levels.append(layer)
+
+    def add(self, layer: Layer) -> None:
+        """Add a complete layer; compact levels where that is due, staged in the ledger."""
+        self.levels.append(layer)
+        start = len(self.levels) - 1
+        size = layer.count
+        while start and self.levels[start - 1].count < 2 * size:
+            start -= 1
+            size += self.levels[start].count
+        if start < len(self.levels) - 1:
+            self._compact(start)
+
+    def _compact(self, start: int) -> None:
+        engine = self._engine
+        old = self.levels[start:]
+        depth = old[-1].depth
+        files = LayerFiles(
+            engine.fs, engine.meter, engine.run, partial(names.visited_file, depth), 0
+        )
+        try:
+            runs = list(self._write(old, files))
+            files.sync()
+        finally:
+            files.close()
+        expected = Tally(sum(level.count for level in old), 0)
+        found = Tally(sum(run.meta.count for run in runs), 0)
+        require(f"visited keys up to depth {depth}", "compaction", expected, found)
+        for level in old:
+            if level.depth in self._merged:
+                engine.ledger.drop_runs("visited", level.depth)
+                self.garbage.extend(sorted({meta.file for meta in level.metas if meta.file}))
+                self._merged.discard(level.depth)
+        engine.ledger.put_runs("visited", depth, 0, runs)
+        self._merged.add(depth)
+        self.levels[start:] = [engine.layer(depth, runs)]
+
+    def _write(self, levels: list[Layer], files: LayerFiles) -> Iterator[StoredRun]:
+        """The disjoint union of the levels as runs of bounded size."""
+        builder = RunBuilder()
+        builder.begin()
+
+        def twice(keys: object) -> None:
+            where = f"visited keys up to depth {levels[-1].depth}"
+            require(where, "disjoint layers", Tally(), Tally(1, int(fingerprint(keys))))
+
+        def finish() -> StoredRun:
+            meta, data = builder.finish()
+            if len(data) <= INLINE_RUN:
+                return StoredRun(meta, bytes(data))
+            return StoredRun(meta.placed(*files.append(data)))
+
+        streams = [level.read_blocks(0, level.blocks, Scratch()) for level in levels]
+        for keys in union(streams, twice):
+            builder.append(keys)
+            if builder.count >= RUN_KEYS:
+                yield finish()
+                builder.begin()
+        if builder.count:
+            yield finish()
+
+    def unlink_garbage(self) -> None:
+        """Delete what the last commit made superfluous."""
+        for file in self.garbage:
+            self._engine.source.forget(file)
+            self._engine.fs.unlink(os.path.join(self._engine.run, file))
+        self.garbage = []

@@ -1,0 +1,188 @@
+"""Reading a run: counts, states, depths and paths, from any process, while it is written or not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from extbfs.errors import NotFound, NotKept
+from extbfs.status import read_status
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from extbfs.engine.ledger import Ledger
+    from puzzles.contract import Puzzle
+    from store.layer import Layer
+
+    Keys = npt.NDArray[np.uint64]
+
+
+class Watcher(Protocol):
+    """Is told how far a long reading has come."""
+
+    def on_event(self, event: Mapping[str, Any]) -> None:
+        """event["event"] is "message", with "text"."""
+
+
+def open_run(run: str | os.PathLike[str], *, puzzle: str | Puzzle | None = None) -> Run:
+    """Open a run for reading; nothing is written, and a live writer is not disturbed.
+
+    puzzle: needed, where states are read or printed, if the puzzle is a Python object: its
+    module:attribute, or the object. Raises NotARun, UnknownVersion, IntegrityError, NoPermission.
+    """
+    opened = Run(os.fspath(run), puzzle)
+    opened.status()
+    return opened
+
+
+class Run:
+    """A run directory, read-only. What it says is true for all depths complete at the moment."""
+
+    def __init__(self, path: str, puzzle: str | Puzzle | None = None) -> None:
+        self.path = path
+        self._named = puzzle
+        self._ledger: Ledger | None = None
+        self._puzzle: Puzzle | None = None
+        self._layers: dict[int, Layer] = {}
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the catalogue, if it was opened."""
+        if self._ledger is not None:
+            self._ledger.catalogue.close()
+            self._ledger = None
+
+    # What needs no catalogue
+
+    def status(self) -> dict[str, Any]:
+        """State, depth, rates, limits and the depth table; see extbfs.status for the schema."""
+        return read_status(self.path)
+
+    @property
+    def depths(self) -> list[dict[str, Any]]:
+        """A row a complete depth: depth, states, cumulative, seconds, bytes, and more."""
+        return list(self.status()["depths"])
+
+    @property
+    def counts(self) -> Keys:
+        """States per depth: uint64[complete depths]."""
+        import numpy as np
+
+        return np.array([row["states"] for row in self.depths], np.uint64)
+
+    # What the catalogue says
+
+    @property
+    def ledger(self) -> Ledger:
+        """The records of the run."""
+        if self._ledger is None:
+            from extbfs.engine.ledger import Ledger
+            from store.catalogue import Catalogue
+
+            self._ledger = Ledger(Catalogue.open(self.path, readonly=True))
+        return self._ledger
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What made the run: versions of program and formats, puzzle spec and parameters."""
+        return {**self.ledger.catalogue.meta, **self.ledger.get_json("run/spec")}
+
+    @property
+    def puzzle(self) -> Puzzle:
+        """The puzzle, rebuilt from its stored spec and compared with the stored samples."""
+        if self._puzzle is None:
+            from extbfs.identity import compare_samples, rebuild
+
+            found = rebuild(self.ledger.get_json("run/spec")["puzzle"], self._named)
+            compare_samples(found, self.ledger.get_json("run/samples"))
+            self._puzzle = found
+        return self._puzzle
+
+    def layer(self, depth: int) -> Layer:
+        """The layer of a complete depth. Raises NotFound, or NotKept when it was not kept."""
+        if depth in self._layers:
+            return self._layers[depth]
+        from store import fs
+        from store.layer import Layer
+        from store.source import FileSource
+
+        rows = self.ledger.depths()
+        if not 0 <= depth < len(rows):
+            raise NotFound(
+                f"depth {depth} is not complete: the run has depths 0 to {len(rows) - 1}"
+            )
+        runs = self.ledger.runs("layer", depth)
+        if not runs:
+            raise NotKept(
+                f"layer {depth} is gone: this run keeps only what the search needs "
+                "(--keep frontier), so paths, depths and states of earlier layers cannot be told"
+            )
+        source = FileSource(self.path, fs.current())
+        inline = {i: run.inline for i, run in enumerate(runs) if not run.meta.file}
+        layer = Layer(source, depth, [run.meta for run in runs], inline)
+        self._layers[depth] = layer
+        return layer
+
+    # States, depths, paths
+
+    def states(self, depth: int) -> Iterator[Keys]:
+        """The keys of a depth, ascending, in blocks: uint64[n], each an array of its own."""
+        from store.layer import Scratch
+
+        layer = self.layer(depth)
+        scratch = Scratch()
+        for keys in layer.read_blocks(0, layer.blocks, scratch):
+            yield keys.copy()
+
+    def depth_of(self, state: str | int) -> int | None:
+        """The depth of a state, as text or key; None if it is in no complete layer.
+
+        Raises PuzzleError for text that is no state, NotKept for a run without its layers.
+        """
+        import numpy as np
+
+        key = self.key_of(state)
+        wanted = np.array([key], np.uint64)
+        for depth in range(len(self.ledger.depths())):
+            if bool(self.layer(depth).contains(wanted)[0]):
+                return depth
+        return None
+
+    def key_of(self, state: str | int) -> int:
+        """The key of a state given as text, or a key as it is."""
+        return self.puzzle.encode(state) if isinstance(state, str) else int(state)
+
+    def path(self, to: str | int | None = None) -> list[int]:
+        """The keys of a shortest path from a start to a state, or to the goal; both ends included.
+
+        Raises NotFound when the state is in no complete layer, or the run has reached no goal.
+        """
+        from extbfs.path import walk_back
+
+        if to is None:
+            row = next((row for row in self.ledger.depths() if row.get("goals")), None)
+            if row is None:
+                raise NotFound("the run has reached no goal; name a state with --to")
+            key, depth = int(row["goal_key"]), int(row["depth"])
+        else:
+            key = self.key_of(to)
+            found = self.depth_of(key)
+            if found is None:
+                last = len(self.ledger.depths()) - 1
+                raise NotFound(f"{to} is not among the states of depths 0 to {last}")
+            depth = found
+        return walk_back(self, key, depth)
+
+    def verify(self, *, quick: bool = False, observer: Watcher | None = None) -> dict[str, Any]:
+        """Check everything that the run records; see extbfs.verify for the report."""
+        from extbfs.verify import verify_run_directory
+
+        return verify_run_directory(self, quick=quick, observer=observer)
