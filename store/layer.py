@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from store.block import BlockFault, BlockHeader, Bytes, Keys, Scratch
+from store.block import BlockFault, BlockHeader, Bytes, Keys
 from store.errors import IntegrityError
 from store.kernels.fingerprint import fingerprint
 from store.run import MASK_64, RunIndex, RunMeta, index_length
+from store.scratch import Scratch
 from store.source import Source
 
 __all__ = ["Layer", "Scratch", "verify_run"]
@@ -22,6 +23,14 @@ Payload = npt.NDArray[Any]
 
 INDEX_ROWS = 1 << 18
 INDEX_RUNS = 1 << 12
+
+
+class _Place(NamedTuple):
+    """A block that has been read: its run, its number there, where it is in the read buffer."""
+
+    run: int
+    block: int
+    at: int
 
 
 class Layer:
@@ -116,8 +125,8 @@ class Layer:
 
     def _run_blocks(
         self, run: int, start: int, stop: int, scratch: Scratch
-    ) -> Iterator[tuple[int, BlockHeader, Keys]]:
-        """(position in scratch.read, header, keys) of blocks start .. stop - 1 of one run."""
+    ) -> Iterator[tuple[_Place, BlockHeader, Keys]]:
+        """(where, header, keys) of blocks start .. stop - 1 of one run."""
         index = self._index(run)
         offsets = index.offsets[start : stop + 1].tolist()
         done = start
@@ -132,13 +141,15 @@ class Layer:
                 scratch.check(turn)
                 at = offsets[block - start] - base
                 length = offsets[block - start + 1] - base - at
-                yield at, *self._decode(run, index, block, at, length, scratch)
+                header, keys = self._decode(index, _Place(run, block, at), length, scratch)
+                yield _Place(run, block, at), header, keys
             done = end
 
     def _decode(
-        self, run: int, index: RunIndex, block: int, at: int, length: int, scratch: Scratch
+        self, index: RunIndex, place: _Place, length: int, scratch: Scratch
     ) -> tuple[BlockHeader, Keys]:
-        """Decode the block read[at:at + length] and compare it with the index."""
+        """Decode the block of `length` bytes and compare it with the index."""
+        run, block, at = place
         try:
             header, keys = scratch.decode(at, length)
             self._compare(index, self.metas[run], block, header)
@@ -185,16 +196,14 @@ class Layer:
     ) -> Iterator[tuple[Keys, Payload]]:
         """As read_blocks, with the payload of each block: uint8, uint16 or uint32, one a key."""
         for run, begin, end in self._split(start, stop):
-            for at, header, keys in self._run_blocks(run, begin, end, scratch):
-                yield keys, self._payload(run, begin, at, header, scratch)
+            for place, header, keys in self._run_blocks(run, begin, end, scratch):
+                yield keys, self._payload(place, header, scratch)
 
-    def _payload(
-        self, run: int, block: int, at: int, header: BlockHeader, scratch: Scratch
-    ) -> Payload:
+    def _payload(self, place: _Place, header: BlockHeader, scratch: Scratch) -> Payload:
         try:
-            return scratch.payload(at, header)
+            return scratch.payload(place.at, header)
         except BlockFault as fault:
-            raise self._error(run, block, str(fault)) from None
+            raise self._error(place.run, place.block, str(fault)) from None
 
     def blocks_of(self, low: int, high: int) -> tuple[int, int]:
         """The least range of blocks that holds all keys with low <= key < high."""
@@ -237,8 +246,8 @@ class Layer:
             return
         count = 0
         total = 0
-        for at, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
-            self._payload(run, 0, at, header, scratch)
+        for place, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
+            self._payload(place, header, scratch)
             count += keys.size
             total += int(fingerprint(keys))
         if count != meta.count or total & MASK_64 != meta.fingerprint:
@@ -269,7 +278,7 @@ class Layer:
         while low < end:
             number = self._block_of(int(ordered[low]))
             run, block, _ = next(self._split(number, number + 1))
-            for at, header, held in self._run_blocks(run, block, block + 1, scratch):
+            for place, header, held in self._run_blocks(run, block, block + 1, scratch):
                 index = self._index(run)
                 high = end
                 if number + 1 < self.blocks:
@@ -280,7 +289,7 @@ class Layer:
                 hit = held[where] == ordered[low:high]
                 found[order[low:high]] = hit
                 if header.payload_bits:
-                    column = self._payload(run, block, at, header, scratch)
+                    column = self._payload(place, header, scratch)
                     payload[order[low:high]] = np.where(hit, column[where], 0)
                 low = high
         return found, payload

@@ -117,6 +117,7 @@ class RunMeta:
         else:
             good = (
                 self.last - self.first >= self.count - 1
+                and self.last <= MAX_KEY
                 and self.blocks <= self.count <= self.blocks * block.MAX_BLOCK_KEYS
                 and self.index_offset + index_length(self.blocks) == self.length
                 and self.index_offset >= self.blocks * block.HEADER.size

@@ -9,6 +9,7 @@ of neighbouring i, less one.
 - OCTAVES: for every gap a four-bit class of its bit length, and the bits that the class leaves open
   (Elias, Universal codeword sets, 1975, with the lengths apart from the bits so that neither
   waits for the other; the classes fit the block).
+- VARINT: every gap in bytes of seven bits (LEB128); not short by itself, but zstd around it is.
 
 A decoder reads at most PAD bytes past the end of its input and writes only keys[:count], whatever
 the bytes say. It returns OK or the fault it found.
@@ -36,11 +37,14 @@ SIXTEEN = U64(16)
 THIRTY_TWO = U64(32)
 SIXTY_THREE = U64(63)
 SIXTY_FOUR = U64(64)
-LOW_32 = U64(0xFFFFFFFF)
+BYTE = U64(255)
+SEVEN_BITS = U64(127)
+HIGH_BIT = U64(128)
 
 RAW = U64(0)
 BITMAP = U64(1)
 OCTAVES = U64(2)
+VARINT = U64(3)
 
 PAD = 160
 """Bytes that must be readable behind the input of a decoder, and writable behind an encoder's."""
@@ -53,8 +57,8 @@ WRONG_COUNT = U64(4)
 WRONG_LAST = U64(5)
 BAD_TABLE = U64(6)
 
-PAIR = U64(56)
-"""This many bits can be had from one load, wherever in a byte they begin."""
+LOAD = U64(56)
+"""This many bits can be had with one load or store, wherever in a byte they begin."""
 
 FEW_BITS = U64(46)
 """With gaps below 2**(FEW_BITS + 1) the keys of a block cannot wrap around from below 2**63."""
@@ -93,7 +97,7 @@ def fill_classes(starts: Any, top: Any, work: Any) -> Any:
         work[WIDTH + c] = ZERO
         work[BASE + c] = ONE
     classes = ZERO
-    begin = ZERO
+    begin: Any = ZERO
     for length in range(top + ONE):
         if length < SIXTY_FOUR and (starts >> length) & ONE != ZERO:
             classes += ONE
@@ -119,6 +123,7 @@ def plan_octaves(keys: Any, n: Any, shift: Any, top: Any, work: Any) -> Any:
     Every eighth gap is looked at; `top` is the greatest bit length that a gap can have. Beginning
     with a class for each bit length, the neighbours that cost least together are united.
     """
+    begin: Any = ZERO
     for length in range(top + ONE):
         work[HISTOGRAM + length] = ZERO
     sampled = ZERO
@@ -126,14 +131,14 @@ def plan_octaves(keys: Any, n: Any, shift: Any, top: Any, work: Any) -> Any:
         gap = ((keys[i] - keys[i - ONE]) >> shift) - ONE
         work[HISTOGRAM + SIXTY_FOUR - clz64(gap)] += ONE
         sampled += ONE
-    starts = ~ZERO if top >= SIXTY_THREE else (ONE << (top + ONE)) - ONE
+    starts: Any = ~ZERO if top >= SIXTY_THREE else (ONE << (top + ONE)) - ONE
     classes = popcount64(starts)
     while classes > SIXTEEN:
         cheapest = ~ZERO
         victim = ZERO
         # Joining the class that begins at `middle` to the one before it.
         begin = ZERO
-        middle = ONE
+        middle: Any = ONE + ctz64(starts >> ONE)
         while middle <= top and middle < SIXTY_FOUR:
             rest = starts >> middle >> ONE
             end = top + ONE
@@ -169,6 +174,33 @@ def plan_octaves(keys: Any, n: Any, shift: Any, top: Any, work: Any) -> Any:
 
 
 @kernel
+def low_bits(value: Any, width: Any) -> Any:
+    """The lowest width < 64 bits of a uint64."""
+    return value & ((ONE << width) - ONE)
+
+
+@kernel
+def put(out: Any, position: Any, held: Any, fill: Any) -> Any:
+    """Write the lowest fill < 64 bits of `held` to out[position:]; what is left of a last byte.
+
+    Returns (position, held, fill) to go on with: fill < 8 bits wait in `held`.
+    """
+    store64(out, position, held)
+    return position + (fill >> THREE), held >> (fill & ~SEVEN), fill & SEVEN
+
+
+@kernel
+def put_wide(out: Any, position: Any, held: Any, fill: Any, bits: Any, width: Any) -> Any:
+    """Write the lowest width <= 64 bits of `bits` behind those that wait; returns as put."""
+    some = min(width, THIRTY_TWO)
+    held |= low_bits(bits, some) << fill
+    position, held, fill = put(out, position, held, fill + some)
+    some = width - some
+    held |= low_bits(bits >> THIRTY_TWO, some) << fill
+    return put(out, position, held, fill + some)
+
+
+@kernel
 def encode_octaves(
     keys: Any, n: Any, shift: Any, starts: Any, top: Any, work: Any, out: Any, at: Any
 ) -> Any:
@@ -183,53 +215,57 @@ def encode_octaves(
     held = ZERO
     fill = ZERO
     gaps = n - ONE
-    i = ZERO
     key = keys[ZERO]
+    i = ZERO
+    while i + FOUR <= gaps:
+        key1 = keys[i + ONE]
+        key2 = keys[i + TWO]
+        key3 = keys[i + THREE]
+        key4 = keys[i + FOUR]
+        gap0 = ((key1 - key) >> shift) - ONE
+        gap1 = ((key2 - key1) >> shift) - ONE
+        gap2 = ((key3 - key2) >> shift) - ONE
+        gap3 = ((key4 - key3) >> shift) - ONE
+        key = key4
+        entry0 = work[CLASS + clz64(gap0)]
+        entry1 = work[CLASS + clz64(gap1)]
+        entry2 = work[CLASS + clz64(gap2)]
+        entry3 = work[CLASS + clz64(gap3)]
+        out[nibbles] = U8((entry0 | (entry1 << FOUR)) & BYTE)
+        out[nibbles + ONE] = U8((entry2 | (entry3 << FOUR)) & BYTE)
+        nibbles += TWO
+        i += FOUR
+        width0 = entry0 >> EIGHT
+        width1 = entry1 >> EIGHT
+        width2 = entry2 >> EIGHT
+        width3 = entry3 >> EIGHT
+        low = width0 + width1
+        high = width2 + width3
+        pair0 = low_bits(gap0, width0) | (low_bits(gap1, width1) << width0)
+        pair1 = low_bits(gap2, width2) | (low_bits(gap3, width3) << width2)
+        if low + high <= LOAD:
+            held |= (pair0 | (pair1 << low)) << fill
+            position, held, fill = put(out, position, held, fill + low + high)
+        elif low <= LOAD and high <= LOAD:
+            position, held, fill = put(out, position, held | (pair0 << fill), fill + low)
+            position, held, fill = put(out, position, held | (pair1 << fill), fill + high)
+        else:
+            position, held, fill = put_wide(out, position, held, fill, gap0, width0)
+            position, held, fill = put_wide(out, position, held, fill, gap1, width1)
+            position, held, fill = put_wide(out, position, held, fill, gap2, width2)
+            position, held, fill = put_wide(out, position, held, fill, gap3, width3)
     while i < gaps:
         after = keys[i + ONE]
         gap = ((after - key) >> shift) - ONE
         key = after
         entry = work[CLASS + clz64(gap)]
-        classes = entry & FIFTEEN
-        width = entry >> EIGHT
-        if i + ONE < gaps:
-            after = keys[i + TWO]
-            gap1 = ((after - key) >> shift) - ONE
-            key = after
-            entry = work[CLASS + clz64(gap1)]
-            classes |= (entry & FIFTEEN) << FOUR
-            width1 = entry >> EIGHT
+        if i & ONE == ZERO:
+            out[nibbles] = U8(entry & FIFTEEN)
         else:
-            gap1 = ZERO
-            width1 = ZERO
-        out[nibbles] = U8(classes)
-        nibbles += ONE
-        i += TWO
-        if width + width1 <= PAIR:
-            bits = gap & ((ONE << width) - ONE)
-            bits |= (gap1 & ((ONE << width1) - ONE)) << width
-            held |= bits << fill
-            fill += width + width1
-            store64(out, position, held)
-            position += fill >> THREE
-            held >>= fill & ~SEVEN
-            fill &= SEVEN
-        else:
-            for part in range(FOUR):
-                bits = gap & LOW_32
-                some = min(width, THIRTY_TWO)
-                bits &= (ONE << some) - ONE
-                held |= bits << fill
-                fill += some
-                store64(out, position, held)
-                position += fill >> THREE
-                held >>= fill & ~SEVEN
-                fill &= SEVEN
-                gap >>= THIRTY_TWO
-                width -= some
-                if part == ONE:
-                    gap = gap1
-                    width = width1
+            out[nibbles] |= U8((entry & FIFTEEN) << FOUR)
+            nibbles += ONE
+        position, held, fill = put_wide(out, position, held, fill, gap, entry >> EIGHT)
+        i += ONE
     if fill > ZERO:
         out[position] = U8(held)
         position += ONE
@@ -240,10 +276,10 @@ def encode_octaves(
 def load_wide(data: Any, position: Any, width: Any) -> Any:
     """The `width` <= 64 bits of data from bit `position` on."""
     some = min(width, THIRTY_TWO)
-    bits = (load64(data, position >> THREE) >> (position & SEVEN)) & ((ONE << some) - ONE)
+    bits = low_bits(load64(data, position >> THREE) >> (position & SEVEN), some)
     position += some
     some = width - some
-    high = (load64(data, position >> THREE) >> (position & SEVEN)) & ((ONE << some) - ONE)
+    high = low_bits(load64(data, position >> THREE) >> (position & SEVEN), some)
     return bits | (high << THIRTY_TWO)
 
 
@@ -266,7 +302,7 @@ def decode_octaves(
     end = (at + length) << THREE
     key = first
     keys[ZERO] = first
-    i = ZERO
+    i: Any = ZERO
     while i + SIXTEEN <= gaps:
         if position > end:
             return TOO_SHORT
@@ -279,9 +315,9 @@ def decode_octaves(
             width0 = work[WIDTH + c0]
             width1 = work[WIDTH + c1]
             bits = load64(data, position >> THREE) >> (position & SEVEN)
-            if width0 + width1 <= PAIR:
-                gap0 = bits & ((ONE << width0) - ONE)
-                gap1 = (bits >> width0) & ((ONE << width1) - ONE)
+            if width0 + width1 <= LOAD:
+                gap0 = low_bits(bits, width0)
+                gap1 = low_bits(bits >> width0, width1)
             else:
                 gap0 = load_wide(data, position, width0)
                 gap1 = load_wide(data, position + width0, width1)
@@ -305,7 +341,7 @@ def decode_octaves(
         return TOO_LONG if position < end else TOO_SHORT
     if top + shift > FEW_BITS or first >> SIXTY_THREE != ZERO:  # else no sum can have wrapped
         wrong = ZERO
-        for i in range(ONE, n):
+        for i in range(ONE, n):  # vectorised, unlike the same test in the loop above
             wrong |= U64(keys[i] <= keys[i - ONE])
         if wrong != ZERO:
             return NOT_ASCENDING
@@ -338,7 +374,7 @@ def encode_bitmap(keys: Any, n: Any, shift: Any, out: Any, at: Any) -> Any:
 def decode_bitmap(
     data: Any, at: Any, length: Any, n: Any, shift: Any, first: Any, last: Any, keys: Any
 ) -> Any:
-    """Read data[at:at + length] into keys[:n]; OK or a fault. Writes nothing unless n bits are set."""
+    """Read data[at:at + length] into keys[:n]; OK or a fault. Writes just when n bits are set."""
     words = (((last - first) >> shift) >> U64(6)) + ONE
     if length != words << THREE:
         return TOO_SHORT if length >> THREE < words else TOO_LONG
@@ -359,6 +395,60 @@ def decode_bitmap(
     if keys[ZERO] != first or keys[n - ONE] != last:
         return WRONG_LAST
     return OK
+
+
+@kernel
+def encode_varint(keys: Any, n: Any, shift: Any, out: Any, at: Any) -> Any:
+    """Write the body of VARINT for keys[:n] to out[at:]; the position after it.
+
+    out: uint8 with room for 10 bytes a gap behind `at`.
+    """
+    key = keys[ZERO]
+    for i in range(ONE, n):
+        after = keys[i]
+        gap = ((after - key) >> shift) - ONE
+        key = after
+        while gap > SEVEN_BITS:
+            out[at] = U8((gap & SEVEN_BITS) | HIGH_BIT)
+            gap >>= SEVEN
+            at += ONE
+        out[at] = U8(gap)
+        at += ONE
+    return at
+
+
+@kernel
+def decode_varint(
+    data: Any, at: Any, length: Any, n: Any, shift: Any, first: Any, last: Any, keys: Any
+) -> Any:
+    """Read data[at:at + length] into keys[:n]; OK or a fault."""
+    end = at + length
+    key = first
+    keys[ZERO] = first
+    wrong = ZERO
+    for i in range(ONE, n):
+        if at >= end:
+            return TOO_SHORT
+        byte = U64(data[at])
+        at += ONE
+        gap = byte & SEVEN_BITS
+        scale = SEVEN
+        while byte > SEVEN_BITS:
+            if at >= end or scale > SIXTY_THREE:
+                return TOO_SHORT
+            byte = U64(data[at])
+            at += ONE
+            gap |= (byte & SEVEN_BITS) << scale
+            scale += SEVEN
+        before = key
+        key += (gap + ONE) << shift
+        wrong |= U64(key <= before)
+        keys[i] = key
+    if at != end:
+        return TOO_LONG
+    if wrong != ZERO:
+        return NOT_ASCENDING
+    return OK if key == last else WRONG_LAST
 
 
 @kernel
@@ -437,6 +527,8 @@ def decode(
         return decode_octaves(data, at, length, n, shift, first, last, work, keys)
     if codec == BITMAP:
         return decode_bitmap(data, at, length, n, shift, first, last, keys)
+    if codec == VARINT:
+        return decode_varint(data, at, length, n, shift, first, last, keys)
     return decode_raw(data, at, length, n, first, last, keys)
 
 
@@ -447,3 +539,4 @@ def warm() -> None:
     work = np.empty(WORK, np.uint64)
     codec, shift, end = encode(keys, U64(3), out, ZERO, work)
     decode(U64(codec), out, ZERO, U64(end), U64(3), U64(shift), ZERO, TWO, work, keys)
+    encode_varint(keys, U64(3), ZERO, out, ZERO)
