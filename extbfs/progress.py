@@ -35,8 +35,7 @@ class Plain:
     ) -> None:
         self._out = sys.stderr if out is None else out
         self._clock = clock
-        self._last_progress = clock()
-        self._last_depth = -_DEPTH_EVERY
+        self._last_progress = self._last_depth = clock()
 
     def __enter__(self) -> Self:
         return self

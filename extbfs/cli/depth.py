@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from extbfs.cli.options import Json, RunPath
+from extbfs.cli.options import Json, Named, RunPath
 from extbfs.cli.output import emit
 
 
@@ -16,20 +16,20 @@ def command(
     state: Annotated[
         str, typer.Argument(metavar="STATE", help="As `extbfs states` prints it; quote it.")
     ],
+    puzzle: Named = None,
     as_json: Json = False,
 ) -> int:
     """Print the depth of one state: the length of a shortest path to it."""
     import extbfs
 
-    opened = extbfs.open_run(run)
-    found = opened.depth_of(state)
-    report = {
-        "puzzle": opened.puzzle.name,
-        "state": state,
-        "depth": found,
-        "searched_to": opened.depths[-1]["depth"],
-        "complete": bool(opened.status().get("frontier_empty")),
-    }
+    with extbfs.open_run(run, puzzle=puzzle) as opened:
+        report = {
+            "puzzle": opened.puzzle.name,
+            "state": state,
+            "depth": opened.depth_of(state),
+            "searched_to": len(opened.depths) - 1,
+            "complete": bool(opened.status().get("frontier_empty")),
+        }
     emit(report, as_json, _text)
     return 0
 

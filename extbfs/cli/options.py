@@ -19,6 +19,14 @@ def _size(text: str) -> int:
 
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Named = Annotated[
+    str | None,
+    typer.Option(
+        "--puzzle",
+        metavar="MODULE:ATTRIBUTE",
+        help="Needed only for a puzzle of your own: allows that very object to be imported.",
+    ),
+]
 Memory = Annotated[
     int | None,
     typer.Option(

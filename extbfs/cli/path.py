@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from extbfs.cli.options import Json, RunPath
+from extbfs.cli.options import Json, Named, RunPath
 from extbfs.cli.output import emit
 
 
@@ -21,20 +21,20 @@ def command(
     draw: Annotated[
         bool, typer.Option("--draw/--no-draw", help="Draw the state after every move.")
     ] = True,
+    puzzle: Named = None,
     as_json: Json = False,
 ) -> int:
     """Print a shortest path from the start, move by move, to the goal or to any state found."""
     import extbfs
 
-    opened = extbfs.open_run(run)
-    puzzle = opened.puzzle
-    keys = [int(key) for key in opened.path(to=to)]
+    with extbfs.open_run(run, puzzle=puzzle) as opened:
+        found = opened.puzzle
+        keys = [int(key) for key in opened.path(to=to)]
     states = [
-        {"key": key, "state": str(puzzle.decode(key)), "drawing": puzzle.render(key)}
-        for key in keys
+        {"key": key, "state": str(found.decode(key)), "drawing": found.render(key)} for key in keys
     ]
-    moves = [puzzle.move(a, b) for a, b in pairwise(keys)]
-    report = {"puzzle": puzzle.name, "length": len(moves), "moves": moves, "states": states}
+    moves = [found.move(a, b) for a, b in pairwise(keys)]
+    report = {"puzzle": found.name, "length": len(moves), "moves": moves, "states": states}
     emit(report, as_json, lambda data: _text(data, draw))
     return 0
 

@@ -7,18 +7,12 @@ from typing import Annotated
 import typer
 
 from extbfs.cli import errors, search
-from extbfs.cli.options import Disk, Json, MaxDepth, MaxSeconds, Memory, RunPath, Threads
+from extbfs.cli.options import Disk, Json, MaxDepth, MaxSeconds, Memory, Named, RunPath, Threads
 
 
 def command(
     run: RunPath,
-    puzzle: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:ATTRIBUTE",
-            help="Needed only for a puzzle of your own: allows that very object to be imported.",
-        ),
-    ] = None,
+    puzzle: Named = None,
     max_depth: MaxDepth = None,
     max_seconds: MaxSeconds = None,
     exhaust: Annotated[

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from extbfs.cli.options import Json, RunPath
+from extbfs.cli.options import Json, Named, RunPath
 from extbfs.cli.output import emit_items, note
 from extbfs.errors import UsageError
 
@@ -25,6 +25,7 @@ def command(
         int, typer.Option(min=0, help="List this many at most, in key order; 0 for all.")
     ] = 100,
     draw: Annotated[bool, typer.Option("--draw", help="Draw the states.")] = False,
+    puzzle: Named = None,
     as_json: Json = False,
 ) -> int:
     """List the states of one depth, one a line, as `--start`, `--to` and `depth` read them."""
@@ -32,22 +33,33 @@ def command(
         raise UsageError(f"--depth takes a number from 0 or `last`, not {depth!r}")
     import extbfs
 
-    opened = extbfs.open_run(run)
-    rows = opened.depths
-    wanted = rows[-1]["depth"] if depth == "last" else int(depth)
-    row = next((row for row in rows if row["depth"] == wanted), None)
-    if row is None:
-        raise UsageError(
-            f"depth {wanted} is not finished: the run has the depths 0 to {rows[-1]['depth']}"
-        )
-    count = row["states"]
-    listed = min(count, limit) if limit else count
-    report = {"puzzle": opened.puzzle.name, "depth": wanted, "count": count, "listed": listed}
-    items = islice(_items(opened, wanted, draw or as_json), listed)
-    emit_items(report, "states", items, as_json, lambda item: _text(item, draw))
+    with extbfs.open_run(run, puzzle=puzzle) as opened:
+        row = _row(opened.depths, depth)
+        count = row["states"]
+        listed = min(count, limit) if limit else count
+        report = {
+            "puzzle": opened.puzzle.name,
+            "depth": row["depth"],
+            "count": count,
+            "listed": listed,
+        }
+        items = islice(_items(opened, row["depth"], draw or as_json), listed)
+        emit_items(report, "states", items, as_json, lambda item: _text(item, draw))
     if listed < count:
         note(f"{listed} of {count} states; --limit 0 lists all")
     return 0
+
+
+def _row(rows: Sequence[Mapping[str, Any]], depth: str) -> Mapping[str, Any]:
+    """The row of the depth table that `--depth` means."""
+    if not rows:
+        raise UsageError("no depth is finished yet")
+    wanted = len(rows) - 1 if depth == "last" else int(depth)
+    if wanted >= len(rows):
+        raise UsageError(
+            f"depth {wanted} is not finished: the run has the depths 0 to {len(rows) - 1}"
+        )
+    return rows[wanted]
 
 
 def _items(run: Run, depth: int, draw: bool) -> Iterator[dict[str, Any]]:

@@ -24,19 +24,19 @@ def command(
     """Check every checksum, order, count, fingerprint and conservation law of a run."""
     import extbfs
 
-    opened = extbfs.open_run(run)
-    with search.watching() as observer:
+    with extbfs.open_run(run) as opened, search.watching() as observer:
         report = opened.verify(quick=quick, observer=observer)
     emit(report, as_json, _text)
     return 0 if report["ok"] else IntegrityError.exit_code
 
 
 def _text(report: Mapping[str, Any]) -> str:
-    """The problems, if any, one a line; then what was checked."""
+    """The problems, if any, one a line; files that no run has; then what was checked."""
     lines = [
         f"{printable(problem['file'])}, block {problem['block']}: {printable(problem['detail'])}"
         for problem in report["problems"]
     ]
+    lines += [f"{printable(name)}: not part of the run" for name in report.get("foreign_files", ())]
     checked = ", ".join(f"{count} {what}" for what, count in report["checked"].items())
-    verdict = "all is well" if report["ok"] else f"{len(lines)} damaged"
+    verdict = "all is well" if report["ok"] else f"{len(report['problems'])} damaged"
     return "\n".join([*lines, f"{verdict}: checked {checked}"])

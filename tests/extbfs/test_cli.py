@@ -78,6 +78,12 @@ class FakeRun:
             for d in range(10)
         ]
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
     def status(self):
         return {"frontier_empty": True}
 
@@ -103,7 +109,7 @@ class FakeRun:
 @pytest.fixture
 def opened(monkeypatch):
     run = FakeRun()
-    monkeypatch.setitem(vars(extbfs), "open_run", lambda path: run)
+    monkeypatch.setitem(vars(extbfs), "open_run", lambda path, puzzle=None: run)
     return run
 
 
@@ -242,7 +248,7 @@ class TestErrors:
     def test_a_reader_writes_no_log(self, tmp_path, monkeypatch, capsys):
         run = write_run(tmp_path / "R")
 
-        def broken(path):
+        def broken(path, puzzle=None):
             raise ZeroDivisionError
 
         monkeypatch.setitem(vars(extbfs), "open_run", broken)

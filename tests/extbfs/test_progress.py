@@ -25,7 +25,9 @@ def clock():
 
 def test_a_depth_has_a_line_of_its_own(clock):
     out = io.StringIO()
-    Plain(out, clock).on_event({"event": "depth", **rows()[4]})
+    plain = Plain(out, clock)
+    clock.now += 2
+    plain.on_event({"event": "depth", **rows()[4]})
     assert out.getvalue() == "depth 4: 16 states, 31 so far, 0.01 s, 56 B\n"
 
 
@@ -35,7 +37,7 @@ def test_many_small_depths_do_not_flood(clock):
     for row in rows():
         clock.now += 0.125
         plain.on_event({"event": "depth", **row})
-    assert [int(line.split()[1][:-1]) for line in out.getvalue().splitlines()] == [0, 8, 16, 24]
+    assert [int(line.split()[1][:-1]) for line in out.getvalue().splitlines()] == [7, 15, 23, 31]
 
 
 def test_progress_comes_every_quarter_of_a_minute(clock):
