@@ -21,7 +21,9 @@ _MAGIC = 0xBEEFC0DE
 _HEADER = 16  # bytes of a page header of the engine 0.9, before its meta record
 _START = struct.Struct("=II")  # of a meta record: magic, data version
 _PAGE_SIZE_AT = 24  # in a meta record
+_LAST_PAGE_AT = 120
 _TXNID_AT = 128
+_SLACK = 1024  # pages that the file may be shorter than its meta page says: free, never written
 _HEAD = 64 << 10  # enough for both meta pages of the largest page size
 
 
@@ -62,26 +64,45 @@ def check_structure(path: str) -> None:
 
 def transaction_ids(path: str) -> tuple[int, int]:
     """The transaction numbers in the two meta pages; the larger is that of the last commit."""
-    head = _head(path)
-    try:
-        (page,) = struct.unpack_from("=I", head, _HEADER + _PAGE_SIZE_AT)
-        first = struct.unpack_from("=Q", head, _HEADER + _TXNID_AT)[0]
-        second = struct.unpack_from("=Q", head, page + _HEADER + _TXNID_AT)[0]
-    except struct.error as error:
-        raise IntegrityError(path, "meta", "the file ends inside its first two pages") from error
+    (first, _), (second, _), _ = _metas(path)
     return first, second
 
 
 def _check_metas(path: str) -> None:
-    """The two meta pages alternate, so their numbers differ by one from the first commit on.
+    """Two checks of the meta pages that `lmdb.verify` leaves out.
 
-    Without this a damaged number would quietly bring back the commit before the last one.
+    They are written in turn, so their numbers differ by one from the first commit on: without this
+    a damaged number would quietly bring back the commit before the last one. And a last page far
+    beyond the end of the file would leave no room to write.
     """
-    first, second = transaction_ids(path)
-    if abs(first - second) != 1:
-        raise IntegrityError(
-            path, "meta", f"the meta pages are of transactions {first} and {second}, not neighbours"
+    first, second, page_size = _metas(path)
+    if abs(first[0] - second[0]) != 1:
+        detail = f"the meta pages are of transactions {first[0]} and {second[0]}, not neighbours"
+        raise IntegrityError(path, "meta", detail)
+    pages = os.path.getsize(path) // page_size
+    for number, last_page in (first, second):
+        if last_page >= pages + _SLACK:
+            detail = f"transaction {number} ends at page {last_page}, the file has {pages} pages"
+            raise IntegrityError(path, "meta", detail)
+
+
+def _metas(path: str) -> tuple[tuple[int, int], tuple[int, int], int]:
+    """Transaction number and last page of both meta pages, and the size of a page."""
+    head = _head(path)
+    try:
+        (page_size,) = struct.unpack_from("=I", head, _HEADER + _PAGE_SIZE_AT)
+        first, second = (
+            (
+                int(struct.unpack_from("=Q", head, page + _HEADER + _TXNID_AT)[0]),
+                int(struct.unpack_from("=Q", head, page + _HEADER + _LAST_PAGE_AT)[0]),
+            )
+            for page in (0, page_size)
         )
+    except struct.error as error:
+        raise IntegrityError(path, "meta", "the file ends inside its first two pages") from error
+    if not page_size:
+        raise IntegrityError(path, "meta", "the size of a page is 0")
+    return first, second, page_size
 
 
 def _head(path: str) -> bytes:

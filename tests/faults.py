@@ -277,7 +277,7 @@ class FaultyFileSystem(FileSystem):
             return  # it has no name any more, so nobody will find what it holds
         content = self._contents.get(_identity(state))
         if content is None:
-            content = _Content(self._second_name(f"/proc/self/fd/{fd}"))
+            content = _Content(self._second_name(os.readlink(f"/proc/self/fd/{fd}")))
             self._contents[_identity(state)] = content
         old = os.pread(fd, length, offset)
         content.writes.append(_Write(offset, length, old, state.st_size))
@@ -291,7 +291,7 @@ class FaultyFileSystem(FileSystem):
     def _second_name(self, path: str) -> str:
         self._stashed += 1
         link = os.path.join(self._stash, str(self._stashed))
-        os.link(path, link, follow_symlinks=True)
+        os.link(path, link, follow_symlinks=False)
         return link
 
 
