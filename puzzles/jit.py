@@ -39,7 +39,9 @@ def cache_directory() -> str | None:
     for source in sorted(package.rglob("*.py")):
         digest.update(str(source.relative_to(package)).encode() + b"\0")
         digest.update(source.read_bytes())
-    digest.update(f"{numba.__version__} {np.__version__} {platform.python_version()}".encode())
+    versions = numba.__version__, np.__version__, platform.python_version()
+    # numba would hand kernels compiled without bounds checks to a process that asks for them.
+    digest.update(f"{versions} {config.BOUNDSCHECK}".encode())
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     directory = Path(base) / "extbfs" / f"puzzles-{digest.hexdigest()[:16]}"
     try:

@@ -30,7 +30,7 @@ class TilesPuzzle(BasePuzzle):
     Raises PuzzleError when `start` is in the other half.
     """
 
-    metrics = METRICS
+    metrics: tuple[str, ...] = METRICS
     undirected = True
 
     def __init__(
