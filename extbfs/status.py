@@ -121,20 +121,17 @@ def _load(run: Path) -> dict[str, Any]:
 def read_status(run: str | Path) -> dict[str, Any]:
     """The status of `run` as of now, corrected by what only a reader knows.
 
-    A run that says it is running while no process holds its lock was killed. The path is the one
-    asked for, the free space is measured now, and `last_checkpoint_seconds_ago` is worked out.
-    Needs no write permission and never disturbs a writer.
+    A run that says it is running while no process holds its lock was killed; its depth table then
+    comes from the catalogue, which also stands in for a status.json that is missing or damaged. The
+    path is the one asked for, the free space is measured now, and `last_checkpoint_seconds_ago` is
+    worked out. Needs no write permission and never disturbs a writer.
     Raises NotARun, NoPermission, UnknownVersion, DamagedStatus (an IntegrityError).
     """
     run = Path(run)
     if not run.is_dir():
         what = "it is a file" if run.exists() else "there is no such directory"
         raise NotARun(str(run), what)
-    status = _load(run)
-    if status["state"] == "running" and lock.holder(run) is None:
-        status = _load(run)  # it may just have ended: the last status comes before the unlock
-        if status["state"] == "running":
-            status["state"] = "killed"
+    status = _current(run)
     if status["state"] != "running":
         status.update(pid=None, rate_now=None, eta_depth_seconds=None)
     at = status.get("last_checkpoint")
@@ -146,4 +143,27 @@ def read_status(run: str | Path) -> dict[str, Any]:
         last_checkpoint_seconds_ago=ago,
         disk={**(status.get("disk") or {}), "free": free.f_bavail * free.f_frsize},
     )
+    return status
+
+
+def _current(run: Path) -> dict[str, Any]:
+    """What status.json says, or the catalogue where that file says too little."""
+    status: dict[str, Any] | None
+    try:
+        status = _load(run)
+        if status["state"] != "running" or lock.holder(run) is not None:
+            return status
+        status = _load(run)  # it may just have ended: the last status comes before the unlock
+        if status["state"] != "running":
+            return status
+    except (NotARun, DamagedStatus):
+        if lock.holder(run) is not None or not (run / names.CATALOGUE_DATA).exists():
+            raise
+        status = None
+    from extbfs.salvage import salvage
+
+    status = salvage(run, status)
+    wrong = _wrong_field(status)
+    if wrong:
+        raise IntegrityError(str(run / names.CATALOGUE_DATA), None, wrong)
     return status

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 
-from tests.extbfs.samples import write_run
+from store.catalogue import Catalogue
+from tests.extbfs.samples import running, write_run
 
 _PROGRAM = """
 import sys
@@ -44,6 +46,13 @@ def heavy(*argv: str) -> str:
 def test_no_numba(argv, tmp_path):
     run = write_run(tmp_path / "RUN")
     assert heavy(*(str(run) if word == "RUN" else word for word in argv)) == "HEAVY 0"
+
+
+def test_no_numba_for_a_killed_run(tmp_path):
+    run = write_run(tmp_path / "RUN", running())
+    record = json.dumps({"puzzle": {}, "parameters": {}}).encode()
+    Catalogue.create(run, {}, {"run/spec": record}).close()
+    assert heavy("status", str(run)) == "HEAVY 0"
 
 
 def test_importing_the_package_is_light():

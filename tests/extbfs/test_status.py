@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from extbfs.report import COLUMNS, continuation, depth_table, state_sentence, status_text
 from extbfs.status import DamagedStatus, pack, read_status, unpack
-from store.errors import NotARun, UnknownVersion
+from store.catalogue import Catalogue
+from store.errors import IntegrityError, NotARun, UnknownVersion
 from store.lock import WriterLock
-from tests.extbfs.samples import COUNTS, running, sample_status, write_run
+from tests.extbfs.samples import COUNTS, rows, running, sample_status, write_run
 
 
 class TestReading:
@@ -77,6 +78,90 @@ class TestReading:
             assert sorted(os.listdir(run)) == ["LOCK", "status.json"]
         finally:
             run.chmod(0o755)
+
+
+def catalogue(run, depths):
+    """A catalogue that knows `depths` finished depths of the 8-puzzle."""
+    table = {f"depth/{row['depth']:05d}": row for row in rows(depths)}
+    spec = {"puzzle": {"family": "tiles", "metric": "single"}, "parameters": {"keep": "all"}}
+    records = {**table, "run/spec": spec, "run/state": {"depth": depths - 1, "seconds": 2.5}}
+    data = {key: json.dumps(value).encode() for key, value in records.items()}
+    Catalogue.create(run, {"extbfs": "0.1.0"}, data).close()
+
+
+class TestSalvage:
+    """After a kill the catalogue has the last word, and stands in for a useless status.json."""
+
+    def test_a_depth_that_was_committed_is_there(self, tmp_path):
+        run = write_run(tmp_path / "RUN", running(21))
+        catalogue(run, 24)
+        status = read_status(run)
+        assert status["state"] == "killed"
+        assert [row["states"] for row in status["depths"]] == COUNTS[:24]
+        assert status["states"] == sum(COUNTS[:24])
+        assert (status["depth"], status["stage"]) == (23, None)
+        assert status["seconds"] == 2.5
+
+    def test_the_depth_under_way_is_still_told(self, tmp_path):
+        run = write_run(tmp_path / "RUN", running(21))
+        catalogue(run, 21)
+        status = read_status(run)
+        assert (status["depth"], status["stage"]) == (21, "merge")
+
+    def test_a_live_writer_is_not_disturbed(self, tmp_path, monkeypatch):
+        run = write_run(tmp_path / "RUN", running(21))
+        catalogue(run, 24)
+        monkeypatch.setattr(Catalogue, "open", None)
+        with WriterLock.acquire(run):
+            assert len(read_status(run)["depths"]) == 21
+
+    @pytest.mark.parametrize("content", [None, b"", b"{}", pack(sample_status())[:-9]])
+    def test_a_useless_status(self, tmp_path, content):
+        run = write_run(tmp_path / "RUN")
+        catalogue(run, 24)
+        if content is None:
+            (run / "status.json").unlink()
+        else:
+            (run / "status.json").write_bytes(content)
+        status = read_status(run)
+        assert [row["states"] for row in status["depths"]] == COUNTS[:24]
+        assert (status["puzzle"], status["metric"]) == ("tiles", "single")
+        assert "killed" in status_text(status)
+
+    def test_a_useless_status_beside_a_live_writer(self, tmp_path):
+        run = write_run(tmp_path / "RUN")
+        catalogue(run, 24)
+        (run / "status.json").write_bytes(b"")
+        with WriterLock.acquire(run), pytest.raises(DamagedStatus):
+            read_status(run)
+
+    def test_a_damaged_catalogue_leaves_what_status_says(self, tmp_path):
+        run = write_run(tmp_path / "RUN", running(21))
+        catalogue(run, 24)
+        (run / "catalogue" / "data.mdb").write_bytes(b"\0" * 8192)
+        assert len(read_status(run)["depths"]) == 21
+
+    def test_both_are_damaged(self, tmp_path):
+        run = write_run(tmp_path / "RUN", running(21))
+        catalogue(run, 24)
+        (run / "status.json").write_bytes(b"")
+        (run / "catalogue" / "data.mdb").write_bytes(b"\0" * 8192)
+        with pytest.raises(IntegrityError):
+            read_status(run)
+
+    @pytest.mark.parametrize(
+        "records", [{"run/spec": 5}, {"run/spec": {}}, {"run/spec": {"puzzle": []}}]
+    )
+    def test_a_stranger(self, tmp_path, records):
+        data = {key: json.dumps(value).encode() for key, value in records.items()}
+        Catalogue.create(tmp_path, {}, data).close()
+        with pytest.raises(IntegrityError, match="not those of a run"):
+            read_status(tmp_path)
+
+    def test_killed_before_its_first_depth(self, tmp_path):
+        Catalogue.create(tmp_path, {}).close()
+        with pytest.raises(NotARun, match="killed before its first depth"):
+            read_status(tmp_path)
 
 
 class TestNotARun:
