@@ -1,6 +1,7 @@
 """What numba made of a kernel: for the test that no kernel computes with floating point.
 
-uint64 combined with a signed integer becomes float64 without a word, and loses the low bits.
+A division, or max() of an unsigned and a signed integer, becomes float64 without a word, and loses
+the low bits of a key.
 """
 
 from __future__ import annotations

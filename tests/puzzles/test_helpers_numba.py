@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not helpers_numba.JIT, reason="nothing is typed 
 
 @numba.njit
 def careless(a, b):
-    return a + b
+    return max(a, b)
 
 
 @numba.njit
@@ -36,7 +36,7 @@ def holder(pair):
     return pair[0]
 
 
-def test_an_unsigned_and_a_signed_integer_make_a_float():
+def test_the_larger_of_an_unsigned_and_a_signed_integer_is_a_float():
     careless(np.uint64(1), np.int64(1))
     assert any("float64" in line for line in helpers_numba.floating(careless))
 
