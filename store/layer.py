@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,17 +10,15 @@ import numpy.typing as npt
 
 from store.block import BlockFault, BlockHeader, Bytes, Keys
 from store.errors import IntegrityError
+from store.index import IndexCache, RunIndex, index_length
 from store.kernels.fingerprint import fingerprint
-from store.run import MASK_64, RunIndex, RunMeta, index_length
+from store.run import MASK_64, RunMeta
 from store.scratch import Scratch
 from store.source import Source
 
 __all__ = ["Layer", "Scratch", "verify_run"]
 
 Payload = npt.NDArray[Any]
-
-INDEX_ROWS = 1 << 18
-INDEX_RUNS = 1 << 12
 
 
 class _Place(NamedTuple):
@@ -53,9 +49,7 @@ class Layer:
         self.metas = list(metas)
         self._source = source
         self._inline = dict(inline or {})
-        self._lock = threading.Lock()
-        self._indexes: OrderedDict[int, RunIndex] = OrderedDict()
-        self._index_rows = 0
+        self._indexes = IndexCache(self._load_index)
         self._filled = [r for r, meta in enumerate(self.metas) if meta.count]
         before = -1
         for r in self._filled:
@@ -79,47 +73,36 @@ class Layer:
         self.last = filled[-1].last if filled else 0
         self.fingerprint = sum(m.fingerprint for m in filled) & MASK_64
 
-    # Messages
-
-    def _error(self, run: int, block: int | str, detail: str) -> IntegrityError:
+    def _error(self, run: int, block: int | str, detail: str, at: int = 0) -> IntegrityError:
+        """The error for a block, or "index", or "-", that lies at byte `at` of a run."""
         meta = self.metas[run]
-        file = meta.file or f"depth {self.depth}, inline run"
-        return IntegrityError(f"{file} (run {run} at byte {meta.offset})", block, detail)
+        file = meta.file or f"depth {self.depth} in the catalogue"
+        return IntegrityError(file, block, f"{detail} (run {run}, byte {meta.offset + at})")
 
     # Bytes
 
-    def _read(self, run: int, offset: int, length: int, target: Bytes) -> None:
-        """Fill target[:length] with the bytes of a run from `offset` on."""
+    def _read(self, run: int, block: int | str, offset: int, length: int, target: Bytes) -> None:
+        """Fill target[:length] with the bytes of a run from `offset` on; `block` is the first."""
         meta = self.metas[run]
         if meta.file:
-            self._source.pread(meta.file, meta.offset + offset, length, target.data)
+            try:
+                self._source.pread(meta.file, meta.offset + offset, length, target.data)
+            except IntegrityError as error:
+                raise self._error(run, block, error.detail, offset) from error
         else:
             data = np.frombuffer(self._inline[run], np.uint8)
             target[:length] = data[offset : offset + length]
 
-    def _index(self, run: int) -> RunIndex:
-        with self._lock:
-            index = self._indexes.get(run)
-            if index is not None:
-                self._indexes.move_to_end(run)
-                return index
+    def _load_index(self, run: int) -> RunIndex:
         meta = self.metas[run]
+        # Whether the last byte is there decides whether so much memory is worth taking.
+        self._read(run, "index", meta.length - 1, 1, np.empty(1, np.uint8))
         data = np.empty(index_length(meta.blocks), np.uint8)
-        self._read(run, meta.index_offset, data.size, data)
+        self._read(run, "index", meta.index_offset, data.size, data)
         try:
-            index = RunIndex(meta, data)
+            return RunIndex(meta, data)
         except BlockFault as fault:
-            raise self._error(run, "index", str(fault)) from None
-        with self._lock:
-            if run not in self._indexes:
-                self._indexes[run] = index
-                self._index_rows += meta.blocks
-            while len(self._indexes) > 1 and (
-                self._index_rows > INDEX_ROWS or len(self._indexes) > INDEX_RUNS
-            ):
-                dropped, _ = self._indexes.popitem(last=False)
-                self._index_rows -= self.metas[dropped].blocks
-        return index
+            raise self._error(run, "index", str(fault), meta.index_offset) from None
 
     # Blocks
 
@@ -127,7 +110,7 @@ class Layer:
         self, run: int, start: int, stop: int, scratch: Scratch
     ) -> Iterator[tuple[_Place, BlockHeader, Keys]]:
         """(where, header, keys) of blocks start .. stop - 1 of one run."""
-        index = self._index(run)
+        index = self._indexes.get(run)
         offsets = index.offsets[start : stop + 1].tolist()
         done = start
         while done < stop:
@@ -136,7 +119,7 @@ class Layer:
             while end < stop and offsets[end + 1 - start] - base <= scratch.READ_BYTES:
                 end += 1
             turn = scratch.begin()
-            self._read(run, base, offsets[end - start] - base, scratch.read)
+            self._read(run, done, base, offsets[end - start] - base, scratch.read)
             for block in range(done, end):
                 scratch.check(turn)
                 at = offsets[block - start] - base
@@ -154,8 +137,7 @@ class Layer:
             header, keys = scratch.decode(at, length)
             self._compare(index, self.metas[run], block, header)
         except BlockFault as fault:
-            offset = int(index.offsets[block])
-            raise self._error(run, block, f"at byte {offset} of the run: {fault}") from None
+            raise self._error(run, block, str(fault), int(index.offsets[block])) from None
         return header, keys
 
     @staticmethod
@@ -214,7 +196,7 @@ class Layer:
     def _block_of(self, key: int) -> int:
         """The last block whose first key is <= key; self.first <= key <= self.last."""
         at = int(np.searchsorted(self._firsts, np.uint64(key), side="right")) - 1
-        index = self._index(self._filled[at])
+        index = self._indexes.get(self._filled[at])
         inside = int(np.searchsorted(index.firsts, np.uint64(key), side="right")) - 1
         return int(self._starts[at]) + inside
 
@@ -232,7 +214,7 @@ class Layer:
 
     def weights(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """(first key, number of keys) of every block of the layer, from the indexes."""
-        indexes = [self._index(run) for run in self._filled]
+        indexes = [self._indexes.get(run) for run in self._filled]
         if not indexes:
             return np.empty(0, np.uint64), np.empty(0, np.int64)
         firsts = np.concatenate([index.firsts for index in indexes])
@@ -244,6 +226,7 @@ class Layer:
         meta = self.metas[run]
         if not meta.count:
             return
+        self._indexes.forget(run)
         count = 0
         total = 0
         for place, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
@@ -279,7 +262,7 @@ class Layer:
             number = self._block_of(int(ordered[low]))
             run, block, _ = next(self._split(number, number + 1))
             for place, header, held in self._run_blocks(run, block, block + 1, scratch):
-                index = self._index(run)
+                index = self._indexes.get(run)
                 high = end
                 if number + 1 < self.blocks:
                     following = self._first_after(number, index, block)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xxhash import xxh3_64_intdigest
 
 from store import block
-from store.block import BlockEncoder, BlockFault, Bytes, Keys
+from store.block import BlockEncoder, Keys
 from store.errors import UnknownVersion
+from store.index import index_length, write_index
 from store.kernels.fingerprint import fingerprint_ascending
 
 VERSION = 1
@@ -26,11 +26,6 @@ MAX_KEY = MASK_64 - 1
 META = struct.Struct("<BBHIQQQQQQQQ")
 """version, payload bits, length of the file's name, blocks, count, first, last, fingerprint,
 length, index offset, index checksum, offset; then the name."""
-
-INDEX_MAGIC = b"xidx"
-INDEX = struct.Struct("<Q4sBBHI4x")
-"""checksum, magic, version, payload bits, zero, blocks, zero; then one row a block."""
-ROW = np.dtype([("first", "<u8"), ("offset", "<u8"), ("count", "<u4"), ("check", "<u4")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,54 +116,13 @@ class RunMeta:
                 and self.blocks <= self.count <= self.blocks * block.MAX_BLOCK_KEYS
                 and self.index_offset + index_length(self.blocks) == self.length
                 and self.index_offset >= self.blocks * block.HEADER.size
+                and self.offset + self.length < 1 << 63
             )
         if not good:
             raise ValueError("the fields of a run's record contradict each other")
 
 
 EMPTY = RunMeta(0, 0, 0, 0, 0, 0, 0, 0)
-
-
-def index_length(blocks: int) -> int:
-    """Bytes of the index of that many blocks."""
-    return INDEX.size + blocks * ROW.itemsize
-
-
-class RunIndex:
-    """The index of one run: firsts uint64[blocks], offsets uint64[blocks + 1] within the run,
-    counts uint32[blocks] and checks uint32[blocks], the low halves of the blocks' checksums.
-    """
-
-    def __init__(self, meta: RunMeta, data: Bytes) -> None:
-        """Check the index bytes uint8[index_length] of `meta` and take them apart.
-
-        Raises BlockFault, or UnknownVersion when all is well but the version.
-        """
-        checksum, magic, version, payload_bits, zero, blocks = INDEX.unpack_from(data.data)
-        if xxh3_64_intdigest(data.data[8:]) != checksum or checksum != meta.index_checksum:
-            raise BlockFault("the checksum of the index is wrong")
-        if magic != INDEX_MAGIC or zero != 0:
-            raise BlockFault("the index does not begin like one")
-        if version != VERSION:
-            raise UnknownVersion("a run", version, VERSION)
-        if blocks != meta.blocks or payload_bits != meta.payload_bits:
-            raise BlockFault("the index is that of another run")
-        rows = data[INDEX.size :].view(ROW)
-        self.firsts: Keys = rows["first"].astype(np.uint64)
-        self.offsets = np.append(rows["offset"], np.uint64(meta.index_offset)).astype(np.uint64)
-        self.counts = rows["count"].astype(np.uint32)
-        self.checks = rows["check"].astype(np.uint32)
-        lengths = self.offsets[1:] - self.offsets[:-1]
-        if (
-            self.offsets[0] != 0
-            or bool((self.offsets[1:] < self.offsets[:-1]).any())
-            or int(lengths.max()) > block.max_stored(block.MAX_BLOCK_KEYS, meta.payload_bits)
-            or self.firsts[0] != meta.first
-            or bool((self.firsts[1:] <= self.firsts[:-1]).any())
-            or self.firsts[-1] > meta.last
-            or int(self.counts.sum(dtype=np.uint64)) != meta.count
-        ):
-            raise BlockFault("the rows of the index contradict each other")
 
 
 class RunBuilder:
@@ -275,10 +229,7 @@ class RunBuilder:
         length = index_length(blocks)
         self._encoder.reserve(length)
         index = self._encoder.buffer[at : at + length]
-        INDEX.pack_into(index.data, 0, 0, INDEX_MAGIC, VERSION, self._payload_bits, 0, blocks)
-        index[INDEX.size :].view(ROW)[:] = np.array(self._rows, ROW)
-        checksum = xxh3_64_intdigest(index.data[8:])
-        struct.pack_into("<Q", index.data, 0, checksum)
+        checksum = write_index(self._rows, self._payload_bits, index)
         self._encoder.length = at + length
         meta = RunMeta(
             self.count,

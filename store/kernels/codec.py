@@ -60,6 +60,9 @@ BAD_TABLE = U64(6)
 LOAD = U64(56)
 """This many bits can be had with one load or store, wherever in a byte they begin."""
 
+SMALL = U64(4096)
+"""In blocks of up to this many keys every gap helps to choose the classes."""
+
 FEW_BITS = U64(46)
 """With gaps below 2**(FEW_BITS + 1) the keys of a block cannot wrap around from below 2**63."""
 
@@ -93,9 +96,9 @@ def fill_classes(starts: Any, top: Any, work: Any) -> Any:
         return ZERO
     if top < SIXTY_THREE and starts >> (top + ONE) != ZERO:
         return ZERO
-    for c in range(SIXTEEN):
-        work[WIDTH + c] = ZERO
-        work[BASE + c] = ONE
+    for unused in range(SIXTEEN):
+        work[WIDTH + unused] = ZERO
+        work[BASE + unused] = ONE
     classes = ZERO
     begin: Any = ZERO
     for length in range(top + ONE):
@@ -120,14 +123,16 @@ def fill_classes(starts: Any, top: Any, work: Any) -> Any:
 def plan_octaves(keys: Any, n: Any, shift: Any, top: Any, work: Any) -> Any:
     """Choose classes for the gaps of keys[:n]; (starts, expected bits of all gaps).
 
-    Every eighth gap is looked at; `top` is the greatest bit length that a gap can have. Beginning
-    with a class for each bit length, the neighbours that cost least together are united.
+    Of a large block every eighth gap is looked at; `top` is the greatest bit length that a gap can
+    have. Beginning with a class for each bit length, the two neighbours that cost least together
+    are united until 16 classes are left.
     """
     begin: Any = ZERO
     for length in range(top + ONE):
         work[HISTOGRAM + length] = ZERO
     sampled = ZERO
-    for i in range(ONE, n, EIGHT):
+    step = EIGHT if n > SMALL else ONE
+    for i in range(ONE, n, step):
         gap = ((keys[i] - keys[i - ONE]) >> shift) - ONE
         work[HISTOGRAM + SIXTY_FOUR - clz64(gap)] += ONE
         sampled += ONE
