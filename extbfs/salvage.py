@@ -37,12 +37,10 @@ def salvage(run: Path, status: dict[str, Any] | None) -> dict[str, Any]:
         last = rows[-1]["depth"] if rows else 0
         if found["depth"] <= last:
             found.update(depth=last, stage=None, stage_percent=None)
-        found.update(
-            state="killed",
-            depths=rows,
-            states=rows[-1]["cumulative"] if rows else 0,
-            seconds=max(state.get("seconds", 0.0), found["seconds"]),
-        )
+        states = rows[-1]["cumulative"] if rows else 0
+        seconds = max(state.get("seconds", 0.0), found["seconds"])
+        rate = round(states / seconds) if seconds > 0 else None
+        found.update(state="killed", depths=rows, states=states, seconds=seconds, rate_run=rate)
     except (AttributeError, KeyError, TypeError):
         catalogue_file = str(run / names.CATALOGUE_DATA)
         raise IntegrityError(catalogue_file, None, "its records are not those of a run") from None

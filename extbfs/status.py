@@ -133,7 +133,8 @@ def read_status(run: str | Path) -> dict[str, Any]:
         raise NotARun(str(run), what)
     status = _current(run)
     if status["state"] != "running":
-        status.update(pid=None, rate_now=None, eta_depth_seconds=None)
+        memory = {**(status.get("memory") or {}), "rss": None}
+        status.update(pid=None, rate_now=None, eta_depth_seconds=None, memory=memory)
     at = status.get("last_checkpoint")
     ago = max(0.0, time.time() - at) if isinstance(at, _NUMBER) else None
     free = os.statvfs(run)
