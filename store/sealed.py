@@ -137,15 +137,19 @@ class SealedEnvironment:
     def check(self) -> int:
         """Check all values against their checksums and those against the seal; the entries' number.
 
-        Raises IntegrityError. Reads everything once, in one transaction.
+        Raises IntegrityError. Reads everything once, in one transaction, and looks every key up:
+        a damaged branch page leads a search astray where walking the leaves finds all entries.
         """
         entries = total = 0
         seal: bytes | None = None
         try:
-            with self._env.begin() as txn, txn.cursor() as cursor:
+            with self._env.begin() as txn, txn.cursor() as cursor, txn.cursor() as search:
                 number = txn.id()
                 for raw, stored in cursor:
                     value = self._value(raw, stored)
+                    if not search.set_key(raw):
+                        detail = "the entry is there, but a search does not find it"
+                        raise IntegrityError(self.path, _text(raw), detail)
                     if raw == _SEAL_KEY:
                         seal = value
                     else:

@@ -227,7 +227,8 @@ class FaultyFileSystem(FileSystem):
 
         Without `rng` everything that was not synced is undone. With it, each directory keeps a
         random number of its first changes, and each write to a file is kept, dropped or torn at a
-        sector boundary. Call it when nothing else uses the files; nothing is pending afterwards.
+        sector boundary. Call it once, when nothing else uses the files; afterwards nothing is
+        remembered any more.
         """
         kept: dict[str, int] = {}
         for change in self._changes:
@@ -243,7 +244,11 @@ class FaultyFileSystem(FileSystem):
             change.undo()
         for content in self._contents.values():
             _lose_writes(content, rng)
-        self._changes, self._contents = [], {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Remember nothing any more, and remove the second names beside the run."""
+        self._changes, self._contents, self._remember = [], {}, False
         shutil.rmtree(self._stash, ignore_errors=True)
 
     @property

@@ -516,6 +516,23 @@ class TestDamage:
         for at in range(len(sound[0])):
             self._flip(tmp_path, sound, at, 1 << at % 8)
 
+    def test_every_separator_key(
+        self, tmp_path: Path, sound: tuple[bytes, dict[str, bytes]]
+    ) -> None:
+        """A damaged branch page hides entries from a search while a walk still finds them."""
+        data = sound[0]
+        places: list[int] = []
+        for page in range(8192, len(data), 4096):
+            flags, lower = struct.unpack_from("<HH", data, page + 10)
+            if flags & 1:
+                for slot in range(page + 16, page + lower, 2):
+                    node = page + struct.unpack_from("<H", data, slot)[0]
+                    size = struct.unpack_from("<H", data, node + 6)[0]
+                    places += range(node + 8, node + 8 + size)
+        assert len(places) > 10
+        noticed = sum(self._flip(tmp_path, sound, at, 1 << at % 8) for at in places)
+        assert noticed > 0
+
     def test_a_file_cut_at_every_page(
         self, tmp_path: Path, sound: tuple[bytes, dict[str, bytes]]
     ) -> None:

@@ -1,0 +1,47 @@
+"""A few rounds of the crash campaign, and what its own checks notice. More of it: `campaign`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from store import names
+from tests.crash import audit
+from tests.crash.campaign import Settings, campaign
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("keep", ["all", "frontier"])
+@pytest.mark.parametrize("metric", ["single", "multi"])
+def test_a_search_interrupted_again_and_again_ends_as_one_that_was_not(
+    tmp_path: Path, metric: str, keep: str
+) -> None:
+    options = ("--exhaust", "--metric", metric, "--keep", keep, "--checkpoint", "0.05")
+    settings = Settings("tiles:3x3", metric, options, f"test {metric} {keep}")
+    campaign(settings, range(5), tmp_path)
+
+
+class TestAudit:
+    def test_the_tables_are_found_by_board_and_metric(self) -> None:
+        assert audit.known_counts("tiles:2x2", "single") == [1, 2, 2, 2, 2, 2, 1]
+        assert sum(audit.known_counts("tiles:3x4", "single")) == 239_500_800
+        assert audit.known_counts("tiles:3x4", "multi") == audit.known_counts("tiles:4x3", "multi")
+        with pytest.raises(KeyError):
+            audit.known_counts("tiles:9x9", "single")
+
+    def test_a_piece_that_ran_again_is_found(self, tmp_path: Path) -> None:
+        (tmp_path / names.LOG).write_text(
+            '{"event": "piece", "depth": 3, "number": 1}\n'
+            '{"event": "bucket", "depth": 3, "number": 1}\n'
+            '{"event": "pie\n'
+            '{"event": "piece", "depth": 4, "number": 1}\n'
+            '{"event": "resume", "depth": 4}\n'
+        )
+        assert audit.repeated_pieces(tmp_path) == []
+        with (tmp_path / names.LOG).open("a") as log:
+            log.write('{"event": "piece", "depth": 3, "number": 1}\n')
+        assert audit.repeated_pieces(tmp_path) == ["piece 1 of depth 3"]
+
+    def test_without_a_journal_nothing_was_repeated(self, tmp_path: Path) -> None:
+        assert audit.repeated_pieces(tmp_path) == []
