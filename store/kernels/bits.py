@@ -1,0 +1,83 @@
+"""What the codecs share: their faults, and reading and writing a few bits of a byte array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from store.kernels.jit import kernel, load64, store64
+
+U64 = np.uint64
+U8 = np.uint8
+ZERO = U64(0)
+ONE = U64(1)
+TWO = U64(2)
+THREE = U64(3)
+FOUR = U64(4)
+SEVEN = U64(7)
+EIGHT = U64(8)
+FIFTEEN = U64(15)
+SIXTEEN = U64(16)
+THIRTY_TWO = U64(32)
+SIXTY_THREE = U64(63)
+SIXTY_FOUR = U64(64)
+
+PAD = 160
+"""Bytes that must be readable behind the input of a decoder, and writable behind an encoder's."""
+
+OK = U64(0)
+TOO_SHORT = U64(1)
+TOO_LONG = U64(2)
+NOT_ASCENDING = U64(3)
+WRONG_COUNT = U64(4)
+WRONG_LAST = U64(5)
+BAD_TABLE = U64(6)
+
+LOAD = U64(56)
+"""This many bits can be had with one load or store, wherever in a byte they begin."""
+
+
+@kernel
+def low_bits(value: Any, width: Any) -> Any:
+    """The lowest width < 64 bits of a uint64."""
+    return value & ((ONE << width) - ONE)
+
+
+@kernel
+def put(out: Any, position: Any, held: Any, fill: Any) -> Any:
+    """Write the lowest fill < 64 bits of `held` to out[position:]; what is left of a last byte.
+
+    Returns (position, held, fill) to go on with: fill < 8 bits wait in `held`.
+    """
+    store64(out, position, held)
+    return position + (fill >> THREE), held >> (fill & ~SEVEN), fill & SEVEN
+
+
+@kernel
+def put_wide(out: Any, position: Any, held: Any, fill: Any, bits: Any, width: Any) -> Any:
+    """Write the lowest width <= 64 bits of `bits` behind those that wait; returns as put."""
+    some = min(width, THIRTY_TWO)
+    held |= low_bits(bits, some) << fill
+    position, held, fill = put(out, position, held, fill + some)
+    some = width - some
+    held |= low_bits(bits >> THIRTY_TWO, some) << fill
+    return put(out, position, held, fill + some)
+
+
+@kernel
+def load_wide(data: Any, position: Any, width: Any) -> Any:
+    """The `width` <= 64 bits of data from bit `position` on."""
+    some = min(width, THIRTY_TWO)
+    bits = low_bits(load64(data, position >> THREE) >> (position & SEVEN), some)
+    position += some
+    some = width - some
+    high = low_bits(load64(data, position >> THREE) >> (position & SEVEN), some)
+    return bits | (high << THIRTY_TWO)
+
+
+def warm() -> None:
+    """Compile or load every kernel of this module."""
+    data = np.zeros(32, np.uint8)
+    put_wide(data, ZERO, ZERO, ZERO, ONE, ONE)
+    load_wide(data, ZERO, ONE)
