@@ -10,6 +10,7 @@ that came back. `store/CATALOGUE.md` describes the bytes.
 from __future__ import annotations
 
 import struct
+from typing import TypeVar
 
 import lmdb
 import xxhash
@@ -22,6 +23,8 @@ Changes = dict[str, bytes | None]
 
 PRIVATE = "!"
 """First letter of the keys which `scan` leaves out: the seal and the catalogue's own."""
+
+AnyBytes = TypeVar("AnyBytes", bytes, memoryview)
 
 _SEAL_KEY = b"!seal"
 _AFTER_PRIVATE = chr(ord(PRIVATE) + 1)
@@ -143,15 +146,16 @@ class SealedEnvironment:
         entries = total = 0
         seal: bytes | None = None
         try:
-            with self._env.begin() as txn, txn.cursor() as cursor, txn.cursor() as search:
+            with self._env.begin(buffers=True) as txn, txn.cursor() as cursor:
                 number = txn.id()
-                for raw, stored in cursor:
+                for key, stored in cursor:
+                    raw = bytes(key)
                     value = self._value(raw, stored)
-                    if not search.set_key(raw):
+                    if txn.get(raw) is None:
                         detail = "the entry is there, but a search does not find it"
                         raise IntegrityError(self.path, _text(raw), detail)
                     if raw == _SEAL_KEY:
-                        seal = value
+                        seal = bytes(value)
                     else:
                         entries, total = entries + 1, total + self._checksum_of(raw, stored)
         except lmdb.Error as error:
@@ -174,7 +178,7 @@ class SealedEnvironment:
             raise IntegrityError(self.path, _text(raw), "the value is shorter than its checksum")
         return int(_CHECKSUM.unpack_from(stored)[0])
 
-    def _value(self, raw: bytes, stored: bytes) -> bytes:
+    def _value(self, raw: bytes, stored: AnyBytes) -> AnyBytes:
         value = stored[_CHECKSUM.size :]
         if self._checksum_of(raw, stored) != _checksum(raw, value):
             raise IntegrityError(self.path, _text(raw), "the value does not match its checksum")
@@ -187,7 +191,7 @@ def _put(txn: lmdb.Transaction[memoryview], raw: bytes, value: bytes) -> int:
     return checksum
 
 
-def _checksum(raw: bytes, value: bytes) -> int:
+def _checksum(raw: bytes, value: bytes | memoryview) -> int:
     state = xxhash.xxh3_64(raw + b"\0")
     state.update(value)
     return int(state.intdigest())

@@ -18,9 +18,17 @@ from store import fs
 from store.errors import DiskFull, IoFailure, StoreError
 from store.fs import FileSystem
 from tests.faults import Fault, FaultyFileSystem, PowerCut
+from tests.sandbox import open_directory
 from tests.store import workload
 
 ENOUGH = 400  # more operations than the workload has
+
+
+@pytest.fixture
+def base() -> Iterator[Path]:
+    """A directory in memory: these tests sync thousands of times."""
+    with open_directory(in_memory=True) as path:
+        yield path
 
 
 @contextmanager
@@ -61,10 +69,10 @@ def _run(base: Path, name: object) -> Path:
     return run
 
 
-def test_the_workload_itself(tmp_path: Path) -> None:
-    disk = FaultyFileSystem(tmp_path / "run")
-    assert _interrupted(_run(tmp_path, "run"), disk) is None
-    workload.check_finished(tmp_path / "run")
+def test_the_workload_itself(base: Path) -> None:
+    disk = FaultyFileSystem(base / "run")
+    assert _interrupted(_run(base, "run"), disk) is None
+    workload.check_finished(base / "run")
     assert 50 < disk.count < ENOUGH
     kinds = {name.split()[0] for name in disk.operations}
     assert kinds == {
@@ -75,9 +83,9 @@ def test_the_workload_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", [Fault.ONCE, Fault.FROM_THEN_ON], ids=lambda fault: fault.value)
 @pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC], ids=errno.errorcode.get)
-def test_every_operation_fails_in_turn(tmp_path: Path, code: int, fault: Fault) -> None:
+def test_every_operation_fails_in_turn(base: Path, code: int, fault: Fault) -> None:
     for at in range(1, ENOUGH):
-        run = _run(tmp_path, at)
+        run = _run(base, at)
         disk = FaultyFileSystem(run, at=at, fault=fault, code=code)
         error = _interrupted(run, disk)
         if error is None:
@@ -95,9 +103,9 @@ def test_every_operation_fails_in_turn(tmp_path: Path, code: int, fault: Fault) 
 
 
 @pytest.mark.parametrize("loss", ["killed", "all", 1, 2, 3, 4])
-def test_the_power_goes_before_every_operation(tmp_path: Path, loss: str | int) -> None:
+def test_the_power_goes_before_every_operation(base: Path, loss: str | int) -> None:
     for at in range(1, ENOUGH):
-        run = _run(tmp_path, at)
+        run = _run(base, at)
         disk = FaultyFileSystem(run, at=at, fault=Fault.POWER_CUT)
         error = _interrupted(run, disk)
         if error is None:
@@ -111,12 +119,12 @@ def test_the_power_goes_before_every_operation(tmp_path: Path, loss: str | int) 
     pytest.fail("the workload never passed")
 
 
-def test_a_second_failure_during_recovery(tmp_path: Path) -> None:
+def test_a_second_failure_during_recovery(base: Path) -> None:
     rng = random.Random(20050709)
-    whole = FaultyFileSystem(tmp_path / "whole")
-    assert _interrupted(_run(tmp_path, "whole"), whole) is None
+    whole = FaultyFileSystem(base / "whole")
+    assert _interrupted(_run(base, "whole"), whole) is None
     for number in range(60):
-        run = _run(tmp_path, number)
+        run = _run(base, number)
         first = FaultyFileSystem(run, at=rng.randint(10, whole.count), fault=Fault.POWER_CUT)
         assert isinstance(_interrupted(run, first), PowerCut)
         first.lose_unsynced(rng)
