@@ -1,7 +1,8 @@
 """How this package compiles its kernels: one decorator, one cache, a few machine instructions.
 
-The cache lives in a directory named by a hash of this package's sources and of numba's version,
-because numba itself does not notice a change in a function imported from another module.
+The cache lives in a directory named by a hash of this package's sources and numba's version,
+because numba itself does not notice a change in a function imported from another module, nor that
+NUMBA_BOUNDSCHECK was set.
 Where no cache can be written the kernels are compiled anew in every process.
 
 The instructions work on uint64. Under NUMBA_DISABLE_JIT they are plain Python functions.
@@ -41,6 +42,7 @@ def cache_directory() -> str | None:
         digest.update(str(source.relative_to(package)).encode() + b"\0")
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {np.__version__} {platform.python_version()}".encode())
+    digest.update(f" {config.BOUNDSCHECK} {config.OPT}".encode())
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     directory = Path(base) / "extbfs" / f"store-{digest.hexdigest()[:16]}"
     try:
