@@ -171,6 +171,8 @@ class RunBuilder:
             payload is not None and payload.shape != keys.shape
         ):
             raise ValueError(f"the run takes {self._payload_bits} bits of payload with every key")
+        if payload is not None and payload.size and int(payload.max()) >> self._payload_bits:
+            raise ValueError(f"payload {payload.max()} does not fit {self._payload_bits} bits")
         n = keys.size
         if n == 0:
             return

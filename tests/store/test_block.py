@@ -1,0 +1,182 @@
+"""Blocks: what the encoder writes is read back, and every way a block can be bad is refused."""
+
+from __future__ import annotations
+
+import resource
+import struct
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store import block
+from store.block import BODY_ZSTD, HEADER, PAYLOAD_ZSTD, BlockEncoder, BlockFault
+from store.errors import UnknownVersion
+from store.kernels import codec
+from store.scratch import Scratch
+from tests.store.key_sets import array, ascending
+from tests.store.run_bytes import reheaded, sealed
+
+SCRATCH = Scratch()
+
+
+def encoded(
+    keys: list[int], payload: list[int] | None = None, bits: int = 0, **options: str
+) -> bytes:
+    encoder = BlockEncoder(bits, options.get("profile", "fast"))
+    column = None if payload is None else np.array(payload, np.uint64)
+    encoder.add(array(keys), column)
+    return encoder.buffer[: encoder.length].tobytes()
+
+
+def decoded(data: bytes) -> tuple[list[int], list[int]]:
+    """(keys, payload) of the block, read from the middle of a dirty buffer."""
+    at = 11
+    SCRATCH.read[:] = 0xEE
+    SCRATCH.read[at : at + len(data)] = np.frombuffer(data, np.uint8)
+    header, keys = SCRATCH.decode(at, len(data))
+    return keys.tolist(), SCRATCH.payload(at, header).tolist()
+
+
+def refused(data: bytes, what: str) -> None:
+    with pytest.raises(BlockFault, match=what):
+        decoded(data)
+
+
+@given(ascending(), st.sampled_from(block.PROFILES))
+def test_keys_are_read_back(keys: list[int], profile: str) -> None:
+    assert decoded(encoded(keys, profile=profile)) == (keys, [])
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("profile", block.PROFILES)
+def test_payload_is_read_back(bits: int, profile: str) -> None:
+    rng = np.random.default_rng(bits)
+    keys = np.cumsum(rng.integers(1, 99, 500, dtype=np.uint64)).tolist()
+    for highest in (2**bits, 3):  # incompressible, and compressible
+        payload = rng.integers(0, highest, 500, dtype=np.uint64).tolist()
+        data = encoded(keys, payload, bits, profile=profile)
+        packed = bool(block.read_header(memoryview(data)).flags & PAYLOAD_ZSTD)
+        assert packed == (highest == 3)
+        assert decoded(data) == (keys, payload)
+
+
+@pytest.mark.parametrize("gap", [2, 3, 1000, 2**30, 2**45])
+@pytest.mark.parametrize("profile", block.PROFILES)
+def test_a_full_block(gap: int, profile: str) -> None:
+    rng = np.random.default_rng(gap)
+    n = block.MAX_BLOCK_KEYS
+    keys = np.cumsum(rng.integers(1, gap, n, dtype=np.uint64)).tolist()
+    data = encoded(keys, profile=profile)
+    assert len(data) <= block.max_stored(n, 0)
+    assert decoded(data) == (keys, [])
+
+
+def test_compact_is_never_longer_and_sometimes_much_shorter() -> None:
+    rng = np.random.default_rng(0)
+    regular = np.cumsum(np.tile([1, 5, 5, 300], 5000)).tolist()
+    assert len(encoded(regular, profile="compact")) < len(encoded(regular)) // 20
+    noise = np.cumsum(rng.integers(1, 2**20, 5000)).tolist()
+    assert len(encoded(noise, profile="compact")) <= len(encoded(noise))
+
+
+GOOD = encoded([5, 6, 9, 100, 101, 5000], [1, 2, 3, 4, 5, 6], 8)
+FRAMED = encoded([7 * i for i in range(1, 3000)], [4] * 2999, 16, profile="compact")
+
+
+def test_every_flipped_bit_is_detected() -> None:
+    for at in range(len(GOOD)):
+        for bit in range(8):
+            bad = bytearray(GOOD)
+            bad[at] ^= 1 << bit
+            refused(bytes(bad), "checksum")
+
+
+def test_every_truncation_is_detected() -> None:
+    for length in range(len(GOOD)):
+        refused(GOOD[:length], "checksum|shorter than a header")
+
+
+class TestForgedHeader:
+    """The checksum is right and the header still nonsense."""
+
+    @pytest.mark.parametrize(
+        ("fields", "what"),
+        [
+            ({"keys": 0}, "counts 0 keys"),
+            ({"keys": 2**32 - 1}, "counts 4294967295 keys"),
+            ({"keys": 5}, "payload is impossible"),
+            ({"keys": 7, "stored_payload": 7}, "do not add up"),
+            ({"codec": 4}, "unknown way"),
+            ({"flags": 4}, "unknown way"),
+            ({"shift": 64}, "unknown way"),
+            ({"first": 5001}, "no room"),
+            ({"last": 9}, "no room"),
+            ({"last": 4999}, "last key"),
+            ({"first": 4}, "last key"),
+            ({"stored_body": 2**32 - 1}, "do not add up"),
+            ({"stored_payload": 2**32 - 1}, "do not add up"),
+            ({"body": 2**32 - 1}, "body is impossible"),
+            ({"body": 3}, "body is impossible"),
+            ({"payload_bits": 64}, "64 bits"),
+            ({"payload_bits": 0}, "payload is impossible"),
+            ({"flags": BODY_ZSTD}, "zstd"),
+            ({"flags": PAYLOAD_ZSTD}, "zstd"),
+        ],
+    )
+    def test_is_refused(self, fields: dict[str, int], what: str) -> None:
+        refused(reheaded(GOOD, **fields), what)
+
+    def test_wrong_magic(self) -> None:
+        refused(sealed(GOOD[:8] + b"yblk" + GOOD[12:]), "does not begin like a block")
+
+    def test_another_version_is_refused_by_name(self) -> None:
+        with pytest.raises(UnknownVersion, match=r"version 2.*version 1"):
+            decoded(reheaded(GOOD, version=2))
+
+    @pytest.mark.parametrize("other", [codec.RAW, codec.BITMAP, codec.OCTAVES, codec.VARINT])
+    def test_another_codec(self, other: np.uint64) -> None:
+        header = block.read_header(memoryview(GOOD))
+        if header.codec != other:
+            with pytest.raises(BlockFault):
+                decoded(reheaded(GOOD, codec=int(other)))
+
+
+class TestForgedFrame:
+    """A zstd frame that would fill memory, or that is not one."""
+
+    def forged(self, frame: bytes) -> bytes:
+        header = block.read_header(memoryview(FRAMED))
+        payload = FRAMED[HEADER.size + header.stored_body :]
+        return reheaded(FRAMED[: HEADER.size] + frame + payload, stored_body=len(frame))
+
+    def test_the_frame_itself_is_good(self) -> None:
+        header = block.read_header(memoryview(FRAMED))
+        assert header.flags == BODY_ZSTD | PAYLOAD_ZSTD
+        frame = FRAMED[HEADER.size : HEADER.size + header.stored_body]
+        assert decoded(self.forged(frame)) == decoded(FRAMED)
+        refused(self.forged(frame + b"\0"), "zstd")
+        refused(self.forged(frame[:-1]), "zstd")
+        refused(self.forged(b""), "zstd")
+
+    def test_a_bomb_takes_no_memory(self) -> None:
+        bomb = zstandard.ZstdCompressor(level=1).compress(bytes(1 << 28))
+        claim = bytes.fromhex("28b52ffd") + b"\xe0" + struct.pack("<Q", 1 << 62) + bomb[9:]
+        unsized = zstandard.ZstdCompressor(write_content_size=False).compress(bytes(1 << 28))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for frame in (bomb, claim, unsized):
+            refused(self.forged(frame), "zstd")
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB
+
+
+@pytest.mark.parametrize("bits", [1, 7, 64, -8])
+def test_odd_payload_widths_are_refused(bits: int) -> None:
+    with pytest.raises(ValueError, match="0, 8, 16 or 32"):
+        BlockEncoder(bits, "fast")
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(ValueError, match='"fast" or "compact", not \'small\''):
+        BlockEncoder(0, "small")
