@@ -13,6 +13,7 @@ from store.catalogue import Catalogue
 from store.names import Kind
 
 TABLES = Path(__file__).resolve().parent.parent / "data" / "tiles_counts.json"
+FINISHED = {"spill": "pieces", "merge": "buckets"}
 DATA = (Kind.LAYER, Kind.VISITED, Kind.SPILL)
 METRICS = {"single": "single-tile", "multi": "multi-tile"}
 
@@ -66,19 +67,18 @@ def missing_files(run: Path) -> list[str]:
 def repeated_pieces(run: Path) -> list[str]:
     """Pieces of work that were recorded as finished and then done once more.
 
-    The journal has one line {"event": "piece" or "bucket", "depth": D, "number": N, ...} for each,
-    written after the commit that recorded it. A line torn by the crash counts for nothing.
+    After each commit that records some, the journal gets one line: {"event": "spill", "depth": D,
+    "pieces": [...]} of the first stage or {"event": "merge", "depth": D, "buckets": [...]} of the
+    second. A line torn by the crash counts for nothing.
     """
     seen: Counter[tuple[str, int, int]] = Counter()
     log = run / names.LOG
-    if not log.exists():
-        return []
-    for line in log.read_bytes().splitlines():
+    for line in log.read_bytes().splitlines() if log.exists() else ():
         try:
             event = json.loads(line)
-            piece = (event["event"], event["depth"], event["number"])
+            if event["event"] in FINISHED:
+                what = FINISHED[event["event"]]
+                seen.update((what, int(event["depth"]), int(number)) for number in event[what])
         except (ValueError, KeyError, TypeError):
             continue
-        if piece[0] in ("piece", "bucket"):
-            seen[piece] += 1
-    return [f"{kind} {n} of depth {depth}" for (kind, depth, n), times in seen.items() if times > 1]
+    return [f"{what} {n} of depth {depth}" for (what, depth, n), times in seen.items() if times > 1]

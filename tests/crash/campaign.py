@@ -41,6 +41,7 @@ class Settings:
 
     puzzle: str = "tiles:3x3"
     metric: str = "single"
+    max_depth: int | None = None
     options: tuple[str, ...] = ()
     seed: str = "0"
     faults: tuple[str, ...] = FAULTS
@@ -78,6 +79,8 @@ class Round:
         verb = "start" if _unstarted(self.run) else "resume"
         command = [verb, settings.puzzle] if verb == "start" else [verb]
         command += [str(self.run), *(settings.options if verb == "start" else ())]
+        if settings.max_depth is not None:
+            command += ["--max-depth", str(settings.max_depth)]
         fault: list[str] = []
         if len(self.history) < MOST_FAULTS:
             kind, at = rng.choice(settings.faults), rng.randint(1, self.operations)
@@ -94,6 +97,8 @@ class Round:
         settings = self.settings
         found = counts_of(self.run)
         expected = audit.known_counts(settings.puzzle, settings.metric)
+        if settings.max_depth is not None:
+            expected = expected[: settings.max_depth + 1]
         if found != expected:
             raise CrashFoundABug(f"counts {found} instead of {expected}")
         verified = extbfs("verify", str(self.run))
@@ -145,6 +150,8 @@ def count_operations(settings: Settings, directory: Path) -> int:
     """How many durable operations a search has that nobody interrupts."""
     run, count = directory / "whole", directory / "operations"
     command = ["start", settings.puzzle, str(run), *settings.options]
+    if settings.max_depth is not None:
+        command += ["--max-depth", str(settings.max_depth)]
     done = under_fault(run, ["--count-to", str(count)], command)
     if done.returncode:
         raise CrashFoundABug(f"without any fault: exit code {done.returncode}: {done.stderr}")
@@ -170,6 +177,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first round")
     parser.add_argument("--puzzle", default="tiles:3x3")
     parser.add_argument("--metric", default="single", choices=sorted(audit.METRICS))
+    parser.add_argument("--max-depth", type=int)
     parser.add_argument("--keep", choices=["all", "frontier"])
     parser.add_argument("--checkpoint", default="0.05", help="seconds; short ones crash more often")
     parser.add_argument("--memory")
@@ -182,7 +190,9 @@ def main(argv: list[str]) -> int:
         if getattr(asked, name) is not None:
             options += [f"--{name}", getattr(asked, name)]
     faults = FAULTS if asked.fault == "both" else (asked.fault,)
-    settings = Settings(asked.puzzle, asked.metric, tuple(options), asked.seed, faults)
+    settings = Settings(
+        asked.puzzle, asked.metric, asked.max_depth, tuple(options), asked.seed, faults
+    )
     directory = asked.directory or Path(tempfile.mkdtemp(prefix="extbfs-crash-"))
     rounds = range(asked.first, asked.first + asked.rounds)
     try:

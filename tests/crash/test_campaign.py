@@ -18,7 +18,7 @@ def test_a_search_interrupted_again_and_again_ends_as_one_that_was_not(
     tmp_path: Path, metric: str, keep: str
 ) -> None:
     options = ("--exhaust", "--metric", metric, "--keep", keep, "--checkpoint", "0.05")
-    settings = Settings("tiles:3x3", metric, options, f"test {metric} {keep}")
+    settings = Settings("tiles:3x3", metric, None, options, f"test {metric} {keep}")
     campaign(settings, range(5), tmp_path)
 
 
@@ -32,16 +32,16 @@ class TestAudit:
 
     def test_a_piece_that_ran_again_is_found(self, tmp_path: Path) -> None:
         (tmp_path / names.LOG).write_text(
-            '{"event": "piece", "depth": 3, "number": 1}\n'
-            '{"event": "bucket", "depth": 3, "number": 1}\n'
-            '{"event": "pie\n'
-            '{"event": "piece", "depth": 4, "number": 1}\n'
+            '{"event": "spill", "depth": 3, "pieces": [0, 1]}\n'
+            '{"event": "merge", "depth": 3, "buckets": [0, 1]}\n'
+            '{"event": "spi\n'
+            '{"event": "spill", "depth": 4, "pieces": [1]}\n'
             '{"event": "resume", "depth": 4}\n'
         )
         assert audit.repeated_pieces(tmp_path) == []
         with (tmp_path / names.LOG).open("a") as log:
-            log.write('{"event": "piece", "depth": 3, "number": 1}\n')
-        assert audit.repeated_pieces(tmp_path) == ["piece 1 of depth 3"]
+            log.write('{"event": "spill", "depth": 3, "pieces": [1, 2]}\n')
+        assert audit.repeated_pieces(tmp_path) == ["pieces 1 of depth 3"]
 
     def test_without_a_journal_nothing_was_repeated(self, tmp_path: Path) -> None:
         assert audit.repeated_pieces(tmp_path) == []
