@@ -28,8 +28,10 @@ class Source(Protocol):
 class FileSource:
     """The files of `directory`, opened when they are first read; at most `handles` stay open."""
 
-    def __init__(self, directory: str, fs: FileSystem, handles: int = MAX_HANDLES) -> None:
-        self._directory = directory
+    def __init__(
+        self, directory: str | os.PathLike[str], fs: FileSystem, handles: int = MAX_HANDLES
+    ) -> None:
+        self._directory = os.fspath(directory)
         self._fs = fs
         self._handles = handles
         self._lock = threading.Lock()
