@@ -151,6 +151,26 @@ def test_noise_is_refused_or_ascends(
         assert all(x < y for x, y in pairwise(keys))
 
 
+@given(
+    st.sets(st.integers(0, 63), max_size=15),
+    st.integers(0, 64),
+    st.binary(max_size=200),
+    st.integers(1, 200),
+    st.sampled_from([0, 1, 40]),
+)
+def test_noise_behind_a_legal_table_is_refused_or_ascends(
+    begins: set[int], top: int, rest: bytes, count: int, shift: int
+) -> None:
+    table = sum(1 << b for b in begins | {0} if b <= top).to_bytes(8, "little") + bytes([top])
+    chosen = int(codec.OCTAVES)
+    fault, keys = decode(chosen, table + rest, count, shift, 5, 2**63)
+    if fault == codec.WRONG_LAST:  # with the right last key it may be taken for good
+        fault, keys = decode(chosen, table + rest, count, shift, 5, keys[-1])
+    if fault == codec.OK:
+        assert keys[0] == 5
+        assert all(x < y for x, y in pairwise(keys))
+
+
 @given(st.data())
 def test_a_changed_byte_never_gives_keys_that_do_not_ascend(data: st.DataObject) -> None:
     keys = data.draw(ascending(least=2))
