@@ -2,10 +2,10 @@
 
     python -m tests.crash.campaign --seed 7 --rounds 20 --puzzle tiles:3x3 --memory 512MiB
 
-Each round starts a search that is killed, or whose power is cut, before a random durable operation
-(and a resume after it, and so on), and then compares the counts with the published table, runs
-`extbfs verify` and looks for files and pieces of work that should not be. A round that fails prints
-the command that repeats it; its run directory is kept.
+Each round starts a search that is killed, whose power is cut, whose disk is full or fails, before a
+random durable operation (and a resume after it, and so on), and then compares the counts with the
+published table, runs `extbfs verify` and looks for files and pieces of work that should not be. A
+round that fails says how to repeat it; its run directory is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from store import names
 from tests.crash import audit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FAULTS = ("--kill-at", "--power-cut-at")
+FAULTS = {
+    "kill": ("--kill-at",),
+    "power-cut": ("--power-cut-at",),
+    "disk-full": ("--code", "ENOSPC", "--from-then-on", "--fail-at"),
+    "io-error": ("--code", "EIO", "--fail-at"),
+}
+EXIT_CODES = {"kill": -signal.SIGKILL, "power-cut": -signal.SIGKILL, "disk-full": 20, "io-error": 1}
 MOST_FAULTS = 12  # a round; then the search may end in peace
 TIMEOUT = 600  # seconds, of one command
 
@@ -44,7 +50,7 @@ class Settings:
     max_depth: int | None = None
     options: tuple[str, ...] = ()
     seed: str = "0"
-    faults: tuple[str, ...] = FAULTS
+    faults: tuple[str, ...] = tuple(FAULTS)
 
 
 @dataclass
@@ -81,17 +87,26 @@ class Round:
         command += [str(self.run), *(settings.options if verb == "start" else ())]
         if settings.max_depth is not None:
             command += ["--max-depth", str(settings.max_depth)]
-        fault: list[str] = []
-        if len(self.history) < MOST_FAULTS:
-            kind, at = rng.choice(settings.faults), rng.randint(1, self.operations)
-            fault = [kind, str(at), "--seed", f"{settings.seed}/{self.number}/{len(self.history)}"]
-        done = under_fault(self.run, [*fault], command)
-        self.history.append(" ".join([verb, *fault[:2]]))
-        if done.returncode == -signal.SIGKILL:
-            return False
-        if done.returncode:
+        if len(self.history) >= MOST_FAULTS:
+            done = under_fault(self.run, [], command)
+            self.history.append(verb)
+            expected = 0
+        else:
+            fault, at = rng.choice(settings.faults), rng.randint(1, self.operations)
+            seed = f"{settings.seed}/{self.number}/{len(self.history)}"
+            done = under_fault(self.run, ["--seed", seed, *FAULTS[fault], str(at)], command)
+            self.history.append(f"{verb} {fault} {at}")
+            expected = EXIT_CODES[fault]
+        if done.returncode not in (0, expected):
             raise CrashFoundABug(f"exit code {done.returncode}: {done.stderr.strip()[-2000:]}")
-        return True
+        if done.returncode > 0 and not _unstarted(self.run):
+            self._verify()  # what was refused in time has left nothing broken
+        return done.returncode == 0
+
+    def _verify(self) -> None:
+        verified = extbfs("verify", str(self.run))
+        if verified.returncode:
+            raise CrashFoundABug(f"verify says {verified.stdout}{verified.stderr}")
 
     def _check(self) -> None:
         settings = self.settings
@@ -101,9 +116,7 @@ class Round:
             expected = expected[: settings.max_depth + 1]
         if found != expected:
             raise CrashFoundABug(f"counts {found} instead of {expected}")
-        verified = extbfs("verify", str(self.run))
-        if verified.returncode:
-            raise CrashFoundABug(f"verify says {verified.stdout}{verified.stderr}")
+        self._verify()
         for what, wrong in (
             ("stray files", audit.stray_files(self.run)),
             ("missing files", audit.missing_files(self.run)),
@@ -182,14 +195,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--checkpoint", default="0.05", help="seconds; short ones crash more often")
     parser.add_argument("--memory")
     parser.add_argument("--threads")
-    parser.add_argument("--fault", choices=[*FAULTS, "both"], default="both")
+    parser.add_argument("--fault", choices=list(FAULTS), action="append", help="default: all")
     parser.add_argument("--directory", type=Path, help="where the run directories go")
     asked = parser.parse_args(argv)
     options = ["--exhaust"]
     for name in ("metric", "keep", "checkpoint", "memory", "threads"):
         if getattr(asked, name) is not None:
             options += [f"--{name}", getattr(asked, name)]
-    faults = FAULTS if asked.fault == "both" else (asked.fault,)
+    faults = tuple(asked.fault or FAULTS)
     settings = Settings(
         asked.puzzle, asked.metric, asked.max_depth, tuple(options), asked.seed, faults
     )
