@@ -9,12 +9,12 @@ The words are those of the command line.
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,16 +25,6 @@ from puzzles.contract import Puzzle
 __all__ = ["Observer", "Outcome", "Run", "open_run", "resume", "start"]
 
 KEEPS = ("all", "frontier")
-
-
-class AsBefore(Enum):
-    """The type of AS_BEFORE."""
-
-    AS_BEFORE = "as before"
-
-
-AS_BEFORE = AsBefore.AS_BEFORE
-"""Stands for the limit that a run had before it was resumed."""
 
 
 class Observer(Protocol):
@@ -48,8 +38,8 @@ class Observer(Protocol):
 class Outcome:
     """How a search ended.
 
-    reason: exhausted, goal, max-depth, signal, max-seconds, disk-limit or disk-full; exit_code: what
-    the command line returns for it; depth: the last complete depth; sentence: for a person.
+    reason: exhausted, goal, max-depth, signal, max-seconds, disk-limit or disk-full; exit_code:
+    what the command line returns for it; depth: the last complete one; sentence: for a person.
     """
 
     reason: str
@@ -106,7 +96,7 @@ def start(
     puzzle: a library name, "tiles:4x4", a file, "module:attribute", or an object that keeps the
     puzzle contract. With a goal the search stops at the goal's depth unless `exhaust`. keep: "all"
     layers (paths and states can be asked for) or only the "frontier". force: delete a run that is
-    there. Every depth that is reported is durable; whatever ends the search early, `resume` goes on.
+    there. Every depth that is reported is durable; whatever ends a search early, `resume` goes on.
 
     Raises PuzzleError, UsageError, LimitError, RunExists (nothing was written) and StoreErrors.
     """
@@ -127,7 +117,7 @@ def resume(
     run: str | os.PathLike[str],
     *,
     puzzle: str | Puzzle | None = None,
-    max_depth: int | AsBefore | None = AS_BEFORE,
+    max_depth: float | None = None,
     max_seconds: float | None = None,
     exhaust: bool | None = None,
     memory: int | str | None = None,
@@ -138,19 +128,19 @@ def resume(
 ) -> Outcome:
     """Go on with a run from its last checkpoint. Limits that are not given stay as they were.
 
-    max_depth: None lifts the limit. max_seconds counts from now, and None means no limit. puzzle:
-    only for a puzzle that is a Python object, and then it must be named.
+    max_depth: math.inf lifts the limit. max_seconds counts from now and holds for this time only.
+    puzzle: only for a puzzle that is a Python object, and then it must be named.
 
     Raises NotARun, Locked, UnknownVersion, IntegrityError, PuzzleChanged, LimitError.
     """
     from extbfs.session import Session
 
-    depth = None if isinstance(max_depth, AsBefore) else max_depth
+    depth = None if max_depth is None or max_depth == math.inf else int(max_depth)
     limits = Limits(memory, disk, threads, depth, max_seconds, checkpoint or 60.0)
     limits.check()
     given: dict[str, Any] = {"max_seconds": max_seconds}
-    if not isinstance(max_depth, AsBefore):
-        given["max_depth"] = max_depth
+    if max_depth is not None:
+        given["max_depth"] = depth
     optional = {"exhaust": exhaust, "checkpoint": checkpoint, "threads": threads}
     given.update({name: value for name, value in optional.items() if value is not None})
     path = os.fspath(run)

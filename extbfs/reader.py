@@ -42,7 +42,7 @@ class Run:
     """A run directory, read-only. What it says is true for all depths complete at the moment."""
 
     def __init__(self, path: str, puzzle: str | Puzzle | None = None) -> None:
-        self.path = path
+        self.directory = path
         self._named = puzzle
         self._ledger: Ledger | None = None
         self._puzzle: Puzzle | None = None
@@ -64,7 +64,7 @@ class Run:
 
     def status(self) -> dict[str, Any]:
         """State, depth, rates, limits and the depth table; see extbfs.status for the schema."""
-        return read_status(self.path)
+        return read_status(self.directory)
 
     @property
     def depths(self) -> list[dict[str, Any]]:
@@ -87,7 +87,7 @@ class Run:
             from extbfs.engine.ledger import Ledger
             from store.catalogue import Catalogue
 
-            self._ledger = Ledger(Catalogue.open(self.path, readonly=True))
+            self._ledger = Ledger(Catalogue.open(self.directory, readonly=True))
         return self._ledger
 
     @property
@@ -125,7 +125,7 @@ class Run:
                 f"layer {depth} is gone: this run keeps only what the search needs "
                 "(--keep frontier), so paths, depths and states of earlier layers cannot be told"
             )
-        source = FileSource(self.path, fs.current())
+        source = FileSource(self.directory, fs.current())
         inline = {i: run.inline for i, run in enumerate(runs) if not run.meta.file}
         layer = Layer(source, depth, [run.meta for run in runs], inline)
         self._layers[depth] = layer

@@ -39,8 +39,10 @@ class Buckets:
         lut[:-1] = np.searchsorted(lows, starts, side="right") - 1
         lut[-1] = lows.size - 2
         widest = int((lows[1:] - lows[:-1]).max())
-        dtype = np.dtype(np.uint32 if widest <= 1 << 32 else np.uint64)
-        return cls(lows, lut, np.uint64(shift), dtype)
+        narrow = widest <= 1 << 32
+        return cls(
+            lows, lut, np.uint64(shift), np.dtype(np.uint32) if narrow else np.dtype(np.uint64)
+        )
 
     @property
     def count(self) -> int:

@@ -23,8 +23,11 @@ U64 = np.uint64
 MAGIC = b"xbspill\x01"
 HEADER = struct.Struct("<8sIIIIQ32x")
 """magic with version; depth; buckets; record width in bytes; zero; records; padding to 64 bytes."""
-ROW = np.dtype([("count", "<u8"), ("checksum", "<u8")])
-"""One table row a bucket, behind the last segment."""
+ROW = np.dtype([("offset", "<u8"), ("count", "<u8"), ("checksum", "<u8")])
+"""One table row a bucket, behind the last segment: where it begins, its records, their xxh3."""
+
+
+ROW_STRUCT = struct.Struct("<QQQ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +87,12 @@ def write_spill(
                 target = np.empty(int(counts[first]), buckets.dtype)
             at = 0
             for bucket in range(first, last):
+                rows["offset"][bucket] = offset + at * width
                 if counts[bucket]:
                     end = pool.gather(bucket, target, at)
-                    rows["checksum"][bucket] = xxh3_64_intdigest(target[at:end].view(np.uint8))
+                    rows["checksum"][bucket] = xxh3_64_intdigest(target[at:end].view(np.uint8).data)
                     at = end
-            fs.pwrite(fd, target[:at].view(np.uint8), offset)
+            fs.pwrite(fd, target[:at].view(np.uint8).data, offset)
             offset += at * width
         table = rows.tobytes()
         fs.pwrite(fd, table, offset)
@@ -140,10 +144,21 @@ class SpillReader:
         table = self._read(self.meta.length - size, size)
         if xxh3_64_intdigest(table) != self.meta.table_checksum:
             raise IntegrityError(self._path, "header", "the table's checksum is wrong")
-        rows = np.frombuffer(table, ROW)
-        self.counts = rows["count"].astype(np.uint64)
-        self._checksums = rows["checksum"].astype(np.uint64)
-        self._offsets = HEADER.size + width * (np.cumsum(self.counts) - self.counts)
+        self._table = self.meta.length - size
+
+    def counts(self) -> npt.NDArray[np.uint64]:
+        """uint64[buckets]: the records of every bucket, read anew: many files have many tables."""
+        size = self.meta.length - self._table
+        rows = np.frombuffer(self._read(self._table, size), ROW)
+        return rows["count"].astype(np.uint64)
+
+    def _row(self, bucket: int) -> tuple[int, int, int]:
+        """(offset, count, checksum) of a bucket's segment."""
+        row = self._read(self._table + bucket * ROW.itemsize, ROW.itemsize)
+        offset, count, checksum = ROW_STRUCT.unpack(row)
+        if offset + count * self._dtype.itemsize > self._table:
+            raise self._damaged(bucket)
+        return offset, count, checksum
 
     def _read(self, offset: int, length: int) -> bytes:
         data = self._fs.pread(self._fd, length, offset)
@@ -157,12 +172,14 @@ class SpillReader:
         Raises IntegrityError naming file and bucket when the segment is short or its checksum
         differs.
         """
-        count = int(self.counts[bucket])
+        offset, count, checksum = self._row(bucket)
         if count == 0:
             return start
+        if start + count > out.size:
+            raise self._damaged(bucket)
         target = out[start : start + count].view(np.uint8)
-        got = self._fs.preadinto(self._fd, target, int(self._offsets[bucket]))
-        if got != target.size or xxh3_64_intdigest(target) != int(self._checksums[bucket]):
+        got = self._fs.preadinto(self._fd, target.data, offset)
+        if got != target.size or xxh3_64_intdigest(target.data) != checksum:
             raise self._damaged(bucket)
         return start + count
 
@@ -172,19 +189,19 @@ class SpillReader:
         The checksum is known only behind the last part: then IntegrityError is raised if it
         differs, and what was made of the parts must be thrown away.
         """
-        left = int(self.counts[bucket])
-        offset = int(self._offsets[bucket])
+        offset, left, checksum = self._row(bucket)
+        empty = left == 0
         digest = xxh3_64()
         while left:
             n = min(left, out.size)
             part = out[:n].view(np.uint8)
-            if self._fs.preadinto(self._fd, part, offset) != part.size:
+            if self._fs.preadinto(self._fd, part.data, offset) != part.size:
                 raise self._damaged(bucket)
-            digest.update(part)
+            digest.update(part.data)
             offset += part.size
             left -= n
             yield n
-        if int(self.counts[bucket]) and digest.intdigest() != int(self._checksums[bucket]):
+        if not empty and digest.intdigest() != checksum:
             raise self._damaged(bucket)
 
     def _damaged(self, bucket: int) -> IntegrityError:
@@ -192,9 +209,10 @@ class SpillReader:
 
     def verify(self, buckets: Buckets) -> None:
         """Read every segment; raise IntegrityError for the first that is damaged or miscounted."""
-        out = np.empty(min(1 << 20, max(1, int(self.counts.max(initial=0)))), self._dtype)
+        counts = self.counts()
+        out = np.empty(min(1 << 20, max(1, int(counts.max(initial=0)))), self._dtype)
         total = mixed = 0
-        for bucket in self.counts.nonzero()[0].tolist():
+        for bucket in counts.nonzero()[0].tolist():
             low = U64(buckets.low(bucket))
             for n in self.chunks(bucket, out):
                 total += n

@@ -1,1 +1,1 @@
-"""The search engine: routing, spilling, merging, checkpoints and threads; it looks into no record."""
+"""The search engine: routing, spilling, merging, checkpoints, threads; it looks into no record."""

@@ -24,7 +24,7 @@ class StoredArrivals:
         for pool in self._pools:
             self.counts += pool.counts()
         for spill in self._spills:
-            self.counts += spill.counts
+            self.counts += spill.counts()
 
     def count(self, bucket: int) -> int:
         """Number of records sent to the bucket."""

@@ -161,11 +161,13 @@ class Board:
         }
 
     def _rate_now(self, now: float) -> int | None:
-        """New states a second: of the depth under way while merging, else of the last depth."""
-        if self._stage == "merge" and self.merged:
-            return round(self.merged / max(now - self._depth_begun, 1e-3))
+        """New states a second: of this depth as far as can be told, else of the last one."""
+        if self._stage == "merge" and self.merged and self._done:
+            fraction = min(1.0, self._done / self._total)
+            progress = self._expand_share + (1 - self._expand_share) * fraction
+            return round(self.merged / fraction * progress / max(now - self._depth_begun, 1e-3))
         if self.rows and self.rows[-1]["seconds"] > 0:
-            return round(self.rows[-1]["states"] / self.rows[-1]["seconds"])
+            return int(self.rows[-1]["states"] / self.rows[-1]["seconds"])
         return None
 
     def _eta(self, now: float, fraction: float) -> float | None:

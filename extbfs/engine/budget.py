@@ -29,7 +29,7 @@ DISK_MARGIN = GIB
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """Shares of the memory limit, in bytes; `arrivals` is the records a worker can merge at once."""
+    """Shares of the memory limit, in bytes; `arrivals`: records a worker can merge at once."""
 
     limit: int
     baseline: int

@@ -29,7 +29,7 @@ from store.layer import Layer
 from store.run import RunMeta
 from store.spill import SpillMeta, SpillReader, spill_length, write_spill
 
-INLINE_RUN = 4096
+INLINE_RUN = 1 << 15
 INLINE_LAYER = 1 << 16
 """Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
 
@@ -209,14 +209,16 @@ class DepthBuild:
     def _close_expand(self) -> StoredArrivals:
         """All pieces are expanded: check that every key was read, and bring the arrivals together.
 
-        A pool stays in memory if all its buckets fit a worker's sort.
+        The pools stay in memory, unless some bucket is past a worker's memory: an external sort
+        reads spill files only.
         """
         engine, plan = self.engine, self.plan
         workers = engine.crew.workers
-        counts = sum(int(w.pool.records) for w in workers)
-        if counts and self._largest_bucket(workers) > engine.memory.arrivals:
+        arrivals = self._arrived()
+        if int(arrivals.counts.max()) > engine.memory.arrivals:
             crew = engine.crew
             crew.run(range(len(workers)), self._flush_job, self._handle, bool, everyone=True)
+            arrivals = self._arrived()
         self._merging = True
         where = f"depth {plan.depth}"
         parents = sum((w.parents for w in workers), Tally())
@@ -231,14 +233,15 @@ class DepthBuild:
         stored = Tally(self.layer.count, self.layer.fingerprint)
         require(where, "expand", stored, parents)
         self._sent = sent
-        self._readers = [
-            SpillReader(engine.fs, engine.run, spill, plan.buckets) for spill in self._spills
-        ]
-        return StoredArrivals(plan.buckets, [w.pool for w in workers], self._readers)
+        return arrivals
 
-    def _largest_bucket(self, workers: Sequence[Worker]) -> int:
-        counts = sum(w.pool.counts() for w in workers)
-        return int(max(counts)) if not isinstance(counts, int) else 0
+    def _arrived(self) -> StoredArrivals:
+        """What lies in pools and spill files now."""
+        engine, buckets = self.engine, self.plan.buckets
+        for spill in self._spills[len(self._readers) :]:
+            self._readers.append(SpillReader(engine.fs, engine.run, spill, buckets))
+        pools = [worker.pool for worker in engine.crew.workers]
+        return StoredArrivals(buckets, pools, self._readers)
 
     # Stage 2: merge
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from extbfs.sizes import format_size
 from store.errors import DiskLimit
 
 
@@ -36,7 +37,10 @@ class DiskMeter:
         """Announce a write; raise DiskLimit if the run would grow past its ceiling."""
         with self._lock:
             if self.used + size > self.limit:
-                raise DiskLimit(self.directory, self.used + size, self.limit)
+                raise DiskLimit(
+                    f"{self.directory} holds {format_size(self.used)} and needs "
+                    f"{format_size(size)} more, past its limit of {format_size(self.limit)}"
+                )
             self.used += size
             self.peak = max(self.peak, self.used)
             self.written += size

@@ -56,6 +56,6 @@ def require(where: str, law: str, left: Tally, right: Tally) -> None:
         raise LawBroken(
             where,
             law,
-            f"the {law} law is broken: {left.count} keys with fingerprint "
-            f"{left.fingerprint:016x} went in, {right.count} with {right.fingerprint:016x} came out",
+            f"the {law} law is broken: {left.count} keys with fingerprint {left.fingerprint:016x} "
+            f"went in, {right.count} with {right.fingerprint:016x} came out",
         )

@@ -25,6 +25,7 @@ import numpy as np
 from extbfs.engine.laws import MergeTally, Tally
 from store.buckets import Buckets
 from store.catalogue import Catalogue
+from store.errors import IntegrityError
 from store.names import classify
 from store.run import RunMeta
 from store.spill import SpillMeta
@@ -205,5 +206,6 @@ def _keys(items: Iterable[tuple[str, bytes]]) -> list[str]:
 def file_number(file: str) -> int:
     """The number in the name of a layer or spill file."""
     name = classify(file)
-    assert name is not None and name.number is not None, file
+    if name is None or name.number is None:
+        raise IntegrityError(file, "all", "no layer or spill file has such a name")
     return name.number

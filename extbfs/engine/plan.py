@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,7 +16,8 @@ from store.layer import Layer
 
 BUCKET_ARRIVALS = 1 << 20
 """Arrivals a bucket aims at: its sort stays in the caches."""
-SAMPLE_BLOCKS = 192
+SAMPLE_BLOCKS = 1024
+"""Layers of up to so many blocks are read for the sample; of larger ones the indexes suffice."""
 SAMPLE_KEYS = 1 << 16
 SPLIT_ABOVE = 1 << 25
 """Expected arrivals from which wide buckets are split so that records take four bytes."""
@@ -54,14 +57,18 @@ def plan_depth(
 def _sample(
     layer: Layer, algebra: LayerAlgebra, worker: Worker, wanted: int
 ) -> npt.NDArray[np.uint64]:
-    """Sorted children of keys drawn evenly from the whole layer."""
-    blocks = np.unique(np.linspace(0, layer.blocks - 1, SAMPLE_BLOCKS).astype(np.int64))
-    stride = max(1, len(blocks) * BLOCK_KEYS // max(SAMPLE_KEYS, 64 * wanted))
-    parts = []
-    for block in blocks.tolist():
-        for keys in layer.read_blocks(block, block + 1, worker.scratch):
-            parts.append(algebra.sample(worker, keys[::stride].copy()))
-    children = np.concatenate(parts)
+    """Sorted children of keys drawn evenly from the whole layer.
+
+    The first key of every block is such a sample; in small layers more keys are needed.
+    """
+    if layer.blocks > SAMPLE_BLOCKS:
+        firsts, _ = layer.weights()
+        children = algebra.sample(worker, firsts)
+    else:
+        stride = max(1, layer.count // max(SAMPLE_KEYS, 64 * wanted))
+        blocks = layer.read_blocks(0, layer.blocks, worker.scratch)
+        parts = [algebra.sample(worker, keys[::stride].copy()) for keys in blocks]
+        children = np.concatenate(parts)
     children.sort()
     return children
 
@@ -76,14 +83,16 @@ def _bounds(
     inner = cuts[(cuts > 0) & (cuts < key_space)]
     ends = np.array([0, key_space], np.uint64)
     lows = np.sort(np.concatenate([ends, inner]))
-    return lows[np.concatenate([[True], lows[1:] != lows[:-1]])]
+    keep = np.ones(lows.size, np.bool_)
+    keep[1:] = lows[1:] != lows[:-1]
+    return lows[keep]
 
 
 def _split_wide(lows: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Cut ranges wider than 2**32 so that residuals fit 32 bits."""
     values = lows.tolist()
     out: list[int] = []
-    for low, high in zip(values, values[1:], strict=False):
+    for low, high in itertools.pairwise(values):
         parts = -(-(high - low) // WORD)
         out.extend(low + (high - low) * i // parts for i in range(parts))
     return np.array([*out, values[-1]], np.uint64)

@@ -152,13 +152,14 @@ class Search:
         engine.board.frontier_empty = last["states"] == 0
         if len(self._rows) > 1 and self._rows[-2]["states"]:
             self._growth = last["arrivals"] / self._rows[-2]["states"]
-        for depth in ledger.depths_of("layer"):
-            if depth <= last["depth"]:
-                layer = engine.layer(depth, ledger.runs("layer", depth))
-                self._check_layer(layer)
-                self._layers[depth] = layer
-        if engine.algebra.history(last["depth"] + 1) is None:
-            self._visited.load([self._layers[d] for d in sorted(self._layers)])
+        history = engine.algebra.history(last["depth"] + 1)
+        wanted = self._visited.unmerged(last["depth"]) if history is None else history
+        for depth in sorted({*wanted, last["depth"]}):
+            layer = engine.layer(depth, ledger.runs("layer", depth))
+            self._check_layer(layer)
+            self._layers[depth] = layer
+        if history is None:
+            self._visited.load([self._layers[depth] for depth in wanted])
 
     def _check_layer(self, layer: Layer) -> None:
         from extbfs.engine.laws import require
@@ -214,7 +215,7 @@ class Search:
         if tally.kept.count == 0:
             engine.board.frontier_empty = True
             engine.ledger.put_json("run/exhausted", {"depth": previous["depth"]})
-            self._committed = 0.0
+            self._garbage.extend(self._spill_names())
             return
         layer = engine.layer(depth, built.runs)
         row = {
@@ -244,24 +245,25 @@ class Search:
         self._rows.append(row)
         self._layers[depth] = layer
         self._unreported.append((row, share))
-        self._garbage.extend(name for name in self._spill_names(depth))
+        self._garbage.extend(self._spill_names())
         wanted = engine.algebra.history(depth + 1)
         if wanted is None:
             self._visited.add(layer)
             needed = {depth, *(level.depth for level in self._visited.levels)}
         else:
             needed = {depth, *wanted}
-        if self.keep == "frontier":
-            for old in [d for d in self._layers if d not in needed]:
-                self._drop_layer(old)
+        for old in [d for d in self._layers if d not in needed]:
+            gone = self._layers.pop(old)
+            if self.keep == "frontier":
+                self._drop(gone)
 
-    def _spill_names(self, depth: int) -> list[str]:
+    def _spill_names(self) -> list[str]:
         directory = os.path.join(self.engine.run, names.SPILL)
         return [f"{names.SPILL}/{name}" for name in os.listdir(directory)]
 
-    def _drop_layer(self, depth: int) -> None:
-        layer = self._layers.pop(depth)
-        self.engine.ledger.drop_runs("layer", depth)
+    def _drop(self, layer: Layer) -> None:
+        """Stage the removal of a layer's records; its files go after the commit."""
+        self.engine.ledger.drop_runs("layer", layer.depth)
         self._garbage.extend(sorted({meta.file for meta in layer.metas if meta.file}))
 
     # Making it true

@@ -33,17 +33,18 @@ class Visited:
         self._merged: set[int] = set()
         self.garbage: list[str] = []
 
+    def unmerged(self, last: int) -> list[int]:
+        """The depths up to `last` that no level of the catalogue covers, ascending."""
+        reach = max(self._engine.ledger.depths_of("visited"), default=-1)
+        return list(range(reach + 1, last + 1))
+
     def load(self, layers: list[Layer]) -> None:
-        """Take the levels a catalogue records, and the complete layers, ascending by depth."""
+        """Take the levels a catalogue records, and the layers that they do not cover."""
         ledger = self._engine.ledger
-        reach = -1
         for depth in ledger.depths_of("visited"):
             self.levels.append(self._engine.layer(depth, ledger.runs("visited", depth)))
             self._merged.add(depth)
-            reach = depth
-        for layer in layers:
-            if layer.depth > reach:
-                self.levels.append(layer)
+        self.levels.extend(layers)
 
     def add(self, layer: Layer) -> None:
         """Add a complete layer; compact levels where that is due, staged in the ledger."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from store.kernels.jit import ctz64, kernel
@@ -14,7 +16,7 @@ LOW_SIX = U64(63)
 
 
 @kernel
-def mark(bitmap, values, n, duplicates):
+def mark(bitmap: Any, values: Any, n: Any, duplicates: Any) -> Any:
     """Set the bit of each of values[:n]; the number of those set already, copied to duplicates.
 
     bitmap: uint64[words]; values: uint32 or uint64 below 64 * words; duplicates: same dtype, room
@@ -33,7 +35,7 @@ def mark(bitmap, values, n, duplicates):
 
 
 @kernel
-def clear_hits(bitmap, keys, m, base, hits):
+def clear_hits(bitmap: Any, keys: Any, m: Any, base: Any, hits: Any) -> Any:
     """Clear the bits of keys[:m]; the number of those that were set, copied to hits as residuals.
 
     keys: uint64, all in [base, base + 64 * words); hits: uint32 or uint64, room for m + 1.
@@ -51,7 +53,7 @@ def clear_hits(bitmap, keys, m, base, hits):
 
 
 @kernel
-def sweep(bitmap, start, words, base, out, room):
+def sweep(bitmap: Any, start: Any, words: Any, base: Any, out: Any, room: Any) -> Any:
     """Write base + position of every set bit from word `start` on, and clear those words.
 
     out: uint64[>= room + 64]. Stops at the first word at which `room` keys are written.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from store.kernels.jit import kernel
@@ -12,7 +14,9 @@ ONE = U64(1)
 
 
 @kernel
-def subtract(values, n, read, write, keys, m, base, hits):
+def subtract(
+    values: Any, n: Any, read: Any, write: Any, keys: Any, m: Any, base: Any, hits: Any
+) -> Any:
     """Drop from sorted values[read:n] what sorted keys[:m] hold; (read, write, hits found).
 
     values: uint32 or uint64, distinct residuals to `base`, compacted in place from `write` on;
@@ -37,7 +41,7 @@ def subtract(values, n, read, write, keys, m, base, hits):
 
 
 @kernel
-def move_down(values, read, n, write):
+def move_down(values: Any, read: Any, n: Any, write: Any) -> Any:
     """Move values[read:n] down to values[write:]; the position after the last one."""
     for i in range(n - read):
         values[write + U64(i)] = values[read + U64(i)]
@@ -45,14 +49,14 @@ def move_down(values, read, n, write):
 
 
 @kernel
-def widen(values, n, base, out):
+def widen(values: Any, n: Any, base: Any, out: Any) -> Any:
     """out[i] = values[i] + base as uint64, for i < n."""
     for i in range(n):
         out[U64(i)] = U64(values[U64(i)]) + base
 
 
 @kernel
-def unite(a, n, b, m, out, twice):
+def unite(a: Any, n: Any, b: Any, m: Any, out: Any, twice: Any) -> Any:
     """Union of sorted distinct a[:n] and b[:m] into out; (size, number in both).
 
     Values in both are written to twice as well (room for min(n, m) + 1); out: room for n + m + 1.

@@ -8,6 +8,8 @@ streaks of children to one bucket.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from store.kernels.jit import kernel
@@ -20,7 +22,7 @@ NO_BLOCK = np.uint32(0xFFFFFFFF)
 
 
 @kernel
-def find_bucket(key, lows, lut, shift):
+def find_bucket(key: Any, lows: Any, lut: Any, shift: Any) -> Any:
     """Index of the bucket whose half-open range [lows[b], lows[b + 1]) holds `key`.
 
     lows: uint64[buckets + 1] ascending, lows[0] == 0; lut: uint32[cells + 1], lut[c] the bucket of
@@ -39,7 +41,19 @@ def find_bucket(key, lows, lut, shift):
 
 
 @kernel
-def route_keys(keys, n, lows, lut, shift, data, chain, head, cursor, used, log_block):
+def route_keys(
+    keys: Any,
+    n: Any,
+    lows: Any,
+    lut: Any,
+    shift: Any,
+    data: Any,
+    chain: Any,
+    head: Any,
+    cursor: Any,
+    used: Any,
+    log_block: Any,
+) -> Any:
     """Append keys[:n] to their buckets as residuals key - lows[bucket]; the blocks now in use.
 
     keys: uint64[>= n], all below lows[-1]; data: uint32 or uint64[blocks << log_block]; chain:
@@ -78,7 +92,7 @@ def route_keys(keys, n, lows, lut, shift, data, chain, head, cursor, used, log_b
 
 
 @kernel
-def count_bucket(bucket, chain, head, cursor, log_block):
+def count_bucket(bucket: Any, chain: Any, head: Any, cursor: Any, log_block: Any) -> Any:
     """Number of records the pool holds for `bucket`."""
     at = cursor[bucket]
     if at == NONE:
@@ -93,7 +107,7 @@ def count_bucket(bucket, chain, head, cursor, log_block):
 
 
 @kernel
-def count_buckets(chain, head, cursor, log_block, counts):
+def count_buckets(chain: Any, head: Any, cursor: Any, log_block: Any, counts: Any) -> Any:
     """counts[b] = records of bucket b, for every bucket; returns their sum."""
     total = ZERO
     for bucket in range(U64(cursor.size)):
@@ -104,7 +118,9 @@ def count_buckets(chain, head, cursor, log_block, counts):
 
 
 @kernel
-def gather_bucket(bucket, data, chain, head, cursor, log_block, out, start):
+def gather_bucket(
+    bucket: Any, data: Any, chain: Any, head: Any, cursor: Any, log_block: Any, out: Any, start: Any
+) -> Any:
     """Copy the records of `bucket` to out[start:]; the position after the last one.
 
     out: same dtype as data, with room for count_bucket(...) records from `start`.

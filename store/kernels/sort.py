@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from store.kernels.jit import kernel
@@ -12,7 +14,7 @@ ONE = U64(1)
 
 
 @kernel
-def insertion_sort(values, n):
+def insertion_sort(values: Any, n: Any) -> Any:
     """Sort values[:n] ascending in place; for short arrays."""
     for i in range(ONE, n):
         value = values[i]
@@ -24,7 +26,7 @@ def insertion_sort(values, n):
 
 
 @kernel
-def radix_sort(values, other, n, bits, digit, table):
+def radix_sort(values: Any, other: Any, n: Any, bits: Any, digit: Any, table: Any) -> Any:
     """Sort values[:n] ascending; 0 when the result is in `values`, 1 when it is in `other`.
 
     values, other: uint32 or uint64[>= n], all below 2**bits; digit: bits a pass; table:
@@ -67,7 +69,7 @@ def radix_sort(values, other, n, bits, digit, table):
 
 
 @kernel
-def split_duplicates(values, n, duplicates):
+def split_duplicates(values: Any, n: Any, duplicates: Any) -> Any:
     """Compact sorted values[:n] to its distinct values in place; their number.
 
     Every dropped record goes to duplicates[: n - distinct], in order: it is counted where it is
