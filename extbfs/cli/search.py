@@ -54,11 +54,15 @@ def dry_run(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Build the puzzle and look at the run directory, but write nothing; 0 if all is well."""
+    """Build the puzzle, try its promises and look at the run directory; 0 if all is well."""
+    from puzzles.check import quick_check
     from puzzles.registry import resolve
+    from store import names
 
     found = resolve(puzzle, start=start, goal=goal, metric=metric, symmetry=symmetry)
-    if run.exists() and not force and (not run.is_dir() or any(run.iterdir())):
+    quick_check(found)
+    free = not run.exists() or (run.is_dir() and (force or names.is_unstarted(str(run))))
+    if not free:
         raise UsageError(f"{run} is not empty; name a new directory or give --force")
     starts = [int(key) for key in found.starts()]
     emit(

@@ -53,7 +53,7 @@ def command(
     disk: Disk = None,
     threads: Threads = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, write nothing.")
+        bool, typer.Option("--dry-run", help="Check puzzle and directory, write nothing.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Delete the run that RUN holds and start anew.")
