@@ -94,7 +94,8 @@ class Catalogue:
         """Open the catalogue of `run`, after checking its structure and every value in it.
 
         Read-only, it needs no write permission: LMDB's own lock is used where it may be written;
-        where not, and a writer is alive, this raises Locked (status.json can still be read).
+        where not, and a writer is alive, this raises Locked (status.json can still be read). Nor
+        does it then notice a writer that starts later: such a reader should not stay open for long.
         Raises NotARun, UnknownVersion, IntegrityError, NoPermission.
         """
         run = os.fspath(run)

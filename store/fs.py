@@ -57,7 +57,7 @@ class FileSystem:
 
     def __init__(self) -> None:
         self._paths: dict[int, str] = {}
-        self._lost: str | None = None
+        self._lost: StoreError | None = None  # the first failure after which nothing is sure
 
     # Opening and closing
 
@@ -206,22 +206,17 @@ class FileSystem:
     def commit(self, txn: Transaction, path: StrPath) -> None:
         """Commit an LMDB transaction on the data file `path`: durable when this returns.
 
-        Refused with IoFailure once any sync failed here: what the transaction names may be lost.
+        Refused once any sync failed here, as DiskFull if the disk was full then and as IoFailure
+        otherwise: what the transaction names may be lost.
         """
         if self._lost is not None:
-            raise IoFailure(
-                os.fspath(path),
-                "commit to",
-                f"an earlier write or sync of {self._lost} failed, so nothing more is "
-                "trusted until the run is opened again and verified",
-                errno.EIO,
-            )
+            raise self._refusal(self._lost, os.fspath(path))
         try:
             txn.commit()
         except lmdb.Error as error:
             failure = lmdb_failure(error, path, "commit to")
             if not isinstance(failure, (DiskFull, CatalogueFull)):
-                self._lost = os.fspath(path)
+                self._lost = failure
             raise failure from error
 
     def free_bytes(self, path: StrPath) -> int:
@@ -245,12 +240,19 @@ class FileSystem:
     def _write_failure(self, error: OSError, path: StrPath, operation: str) -> StoreError:
         failure = os_failure(error, path, operation)
         if error.errno == errno.EIO and isinstance(failure, IoFailure):
-            self._lost = os.fspath(path)
+            self._lost = failure
         return failure
 
     def _sync_failure(self, error: OSError, path: StrPath) -> StoreError:
-        self._lost = os.fspath(path)
-        return os_failure(error, path, "sync")
+        self._lost = os_failure(error, path, "sync")
+        return self._lost
+
+    def _refusal(self, first: StoreError, path: str) -> StoreError:
+        failed = getattr(first, "path", path)
+        why = f"as {failed} could not be written, nothing is trusted until the run is opened again"
+        if isinstance(first, DiskFull):
+            return DiskFull(path, "commit to", why)
+        return IoFailure(path, "commit to", why, errno.EIO)
 
 
 def os_failure(error: OSError, path: StrPath, operation: str) -> StoreError:
