@@ -15,6 +15,7 @@ import numpy as np
 
 from extbfs.engine.build import Built, DepthBuild
 from extbfs.engine.context import Engine
+from extbfs.engine.costs import Costs
 from extbfs.engine.laws import Tally
 from extbfs.engine.ledger import StoredRun
 from extbfs.engine.plan import plan_depth
@@ -54,7 +55,8 @@ class Search:
         self._visited = Visited(engine)
         self._layers: dict[int, Layer] = {}
         self._rows = rows
-        self._unreported: list[tuple[dict[str, Any], float]] = []
+        self._unreported: list[tuple[dict[str, Any], float, dict[str, Any]]] = []
+        self._costs = Costs(engine.crew.workers)
         self._committed = time.monotonic()
         self._garbage: list[str] = []
         self._growth: float | None = None
@@ -140,6 +142,7 @@ class Search:
             },
             engine.layer(0, runs),
             0.5,
+            {},
         )
 
     def _load(self) -> None:
@@ -234,17 +237,27 @@ class Search:
         }
         total = built.expand_seconds + built.merge_seconds
         share = built.expand_seconds / total if total > 0 else 0.5
-        self._complete(row, layer, share)
+        cost = {
+            "expand_seconds": round(built.expand_seconds, 6),
+            "merge_seconds": round(built.merge_seconds, 6),
+            **self._costs.lap(),
+        }
+        self._complete(row, layer, share, cost)
         if built.on_files or time.monotonic() - self._committed >= GROUP:
             self._commit()
 
-    def _complete(self, row: dict[str, Any], layer: Layer, share: float) -> None:
-        """Stage a complete layer and the removal of what is no longer needed."""
+    def _complete(
+        self, row: dict[str, Any], layer: Layer, share: float, cost: dict[str, Any]
+    ) -> None:
+        """Stage a complete layer and the removal of what is no longer needed.
+
+        cost: what only the journal tells of the depth.
+        """
         engine, ledger, depth = self.engine, self.engine.ledger, row["depth"]
         ledger.put_depth(row)
         self._rows.append(row)
         self._layers[depth] = layer
-        self._unreported.append((row, share))
+        self._unreported.append((row, share, cost))
         self._garbage.extend(self._spill_names())
         wanted = engine.algebra.history(depth + 1)
         if wanted is None:
@@ -277,9 +290,9 @@ class Search:
         engine.ledger.commit()
         self._committed = time.monotonic()
         self._delete_garbage()
-        for row, share in self._unreported:
+        for row, share, cost in self._unreported:
             engine.board.depth_done(row, share)
-            engine.journal.write("depth", **row)
+            engine.journal.write("depth", **row, **cost)
         if self._unreported:
             engine.board.checkpointed()
         self._unreported = []
