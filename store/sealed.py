@@ -134,7 +134,10 @@ class SealedEnvironment:
                 raise
         except lmdb.Error as error:
             raise fs.lmdb_failure(error, self.path, "write") from error
-        fs.current().commit(txn, self.path)
+        try:
+            fs.current().commit(txn, self.path)
+        finally:
+            txn.abort()  # does nothing to what was committed, lets go of what was refused
         self._entries, self._sum = entries, total
 
     def check(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -218,6 +219,31 @@ class TestCommit:
             fs.install(before)
         with Catalogue.open(tmp_path) as catalogue:
             assert list(catalogue.scan()) == [("a", b"old"), ("b", b"old")]
+
+    @pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC])
+    def test_a_refused_commit_is_refused_the_same_way_again(
+        self, tmp_path: Path, code: int
+    ) -> None:
+        """After a failed sync nothing is committed; each attempt says why."""
+        with Catalogue.create(tmp_path, {}) as catalogue:
+            disk = FaultyFileSystem(tmp_path, at=2, fault=Fault.ONCE, code=code)
+            before = fs.install(disk)
+            try:
+                fd = disk.create(tmp_path / "f")
+                with pytest.raises(StoreError):
+                    disk.datasync(fd)
+                disk.close(fd)
+                catalogue.stage({"a": b"1"})
+                for _ in range(3):
+                    kind = IoFailure if code == errno.EIO else DiskFull
+                    with pytest.raises(kind, match="opened again"):
+                        catalogue.commit()
+            finally:
+                fs.install(before)
+            assert catalogue.get("a") == b"1"
+        with Catalogue.open(tmp_path) as catalogue:
+            assert catalogue.get("a") is None
+            _put(catalogue, a=b"2")
 
     def test_the_reserve_pays_for_one_commit_on_a_full_disk(self, tmp_path: Path) -> None:
         with Catalogue.create(tmp_path, {}) as catalogue:
