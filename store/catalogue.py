@@ -285,6 +285,8 @@ def _from_json(path: str, key: str, value: bytes) -> Any:
 def _read_meta(run: str, env: SealedEnvironment) -> dict[str, Any]:
     value = env.get(_META)
     if value is None:
+        if env.is_sealed():
+            raise IntegrityError(env.path, _META, "the entry is missing")
         raise NotARun(run, "its catalogue was not written by this program")
     meta = _from_json(env.path, _META, value)
     if not isinstance(meta, dict):

@@ -9,6 +9,7 @@ that came back. `store/CATALOGUE.md` describes the bytes.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from typing import TypeVar
 
@@ -87,6 +88,15 @@ class SealedEnvironment:
         except lmdb.Error as error:
             raise fs.lmdb_failure(error, self.path, "read") from error
         return None if stored is None else self._value(key.encode(), stored)
+
+    def is_sealed(self) -> bool:
+        """Whether this class wrote the environment, as far as one of its first keys tells."""
+        try:
+            with self._env.begin() as txn, txn.cursor() as cursor:
+                first = list(itertools.islice(cursor.iternext(values=False), 3))
+        except lmdb.Error as error:
+            raise fs.lmdb_failure(error, self.path, "read") from error
+        return any(raw.startswith(PRIVATE.encode()) for raw in first)
 
     def batch(self, prefix: str, after: str) -> tuple[dict[str, bytes], bool]:
         """The next entries with `prefix` whose key is larger than `after`, in the order of keys.

@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,15 +72,28 @@ class Round:
     def play(self) -> str:
         """Go through the round; a line that tells it. Raises CrashFoundABug."""
         rng = random.Random(f"{self.settings.seed}/{self.number}")
+
+        def drawn() -> tuple[str, int] | None:
+            if len(self.history) >= MOST_FAULTS:
+                return None
+            return rng.choice(self.settings.faults), rng.randint(1, self.operations)
+
+        return self._play(drawn)
+
+    def play_once(self, fault: str, at: int) -> str:
+        """The same with one fault only, before the operation `at` of the start."""
+        return self._play(lambda: None if self.history else (fault, at))
+
+    def _play(self, draw: Callable[[], tuple[str, int] | None]) -> str:
         try:
-            while not self._interrupted(rng):
+            while not self._ended(draw()):
                 pass
             self._check()
         except CrashFoundABug as error:
             raise CrashFoundABug(f"{'; '.join(self.history)}: {error}") from None
         return "; ".join(self.history)
 
-    def _interrupted(self, rng: random.Random) -> bool:
+    def _ended(self, drawn: tuple[str, int] | None) -> bool:
         """Start or resume under a fault; whether the search ended before it struck."""
         settings = self.settings
         verb = "start" if _unstarted(self.run) else "resume"
@@ -87,12 +101,12 @@ class Round:
         command += [str(self.run), *(settings.options if verb == "start" else ())]
         if settings.max_depth is not None:
             command += ["--max-depth", str(settings.max_depth)]
-        if len(self.history) >= MOST_FAULTS:
+        if drawn is None:
             done = under_fault(self.run, [], command)
             self.history.append(verb)
             expected = 0
         else:
-            fault, at = rng.choice(settings.faults), rng.randint(1, self.operations)
+            fault, at = drawn
             seed = f"{settings.seed}/{self.number}/{len(self.history)}"
             done = under_fault(self.run, ["--seed", seed, *FAULTS[fault], str(at)], command)
             self.history.append(f"{verb} {fault} {at}")

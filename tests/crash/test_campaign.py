@@ -8,7 +8,7 @@ import pytest
 
 from store import names
 from tests.crash import audit
-from tests.crash.campaign import Settings, campaign
+from tests.crash.campaign import FAULTS, Round, Settings, campaign, count_operations
 
 
 @pytest.mark.campaign
@@ -20,6 +20,15 @@ def test_a_search_interrupted_again_and_again_ends_as_one_that_was_not(
     options = ("--exhaust", "--metric", metric, "--keep", keep, "--checkpoint", "0.05")
     settings = Settings("tiles:3x3", metric, None, options, f"test {metric} {keep}")
     campaign(settings, range(5), tmp_path)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_every_operation_of_a_small_search_fails_in_turn(tmp_path: Path, fault: str) -> None:
+    settings = Settings("tiles:3x2", options=("--exhaust",), seed=f"every {fault}")
+    operations = count_operations(settings, tmp_path)
+    for at in range(1, operations + 1):
+        Round(settings, at, tmp_path, operations).play_once(fault, at)
 
 
 class TestAudit:

@@ -588,6 +588,15 @@ class TestDamage:
         noticed = sum(self._flip(in_memory, sound, at, 1 << at % 8) for at in places)
         assert noticed > 0
 
+    def test_every_byte_of_the_keys(
+        self, in_memory: Path, sound: tuple[bytes, dict[str, bytes]]
+    ) -> None:
+        data = sound[0]
+        for key in (b"!meta", b"!seal", b"run/007"):
+            start = data.rindex(key)
+            for at in range(start, start + len(key)):
+                self._flip(in_memory, sound, at, 1 << at % 8)
+
     def test_a_file_cut_at_every_page(
         self, in_memory: Path, sound: tuple[bytes, dict[str, bytes]]
     ) -> None:
