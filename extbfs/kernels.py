@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import puzzles.jit
 from puzzles.contract import Puzzle
 from store.kernels.jit import cache_directory
 
@@ -33,8 +34,10 @@ def warm(puzzle: Puzzle, tell: Callable[[str], None]) -> float:
 
 
 def _filled() -> bool:
-    directory = cache_directory()
-    return directory is not None and any(Path(directory).rglob("*.nbc"))
+    directories = (cache_directory(), puzzles.jit.cache_directory())
+    return all(
+        directory is not None and any(Path(directory).rglob("*.nbc")) for directory in directories
+    )
 
 
 @contextlib.contextmanager

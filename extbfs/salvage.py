@@ -52,7 +52,7 @@ def _anew(spec: dict[str, Any], made_by: str) -> dict[str, Any]:
     return {
         "schema": 1,
         "extbfs": made_by,
-        "puzzle": str(puzzle.get("object") or puzzle.get("name") or puzzle.get("family")),
+        "puzzle": str(spec.get("name") or puzzle.get("object") or puzzle.get("family")),
         "metric": puzzle.get("metric"),
         "spec": puzzle,
         "reason": None,

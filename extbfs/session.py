@@ -29,7 +29,7 @@ from extbfs.identity import compare_samples, rebuild, samples_of
 from extbfs.sizes import format_size, parse_size
 from puzzles.contract import Puzzle
 from store import fs, names
-from store.catalogue import Catalogue
+from store.catalogue import Catalogue, as_json
 from store.errors import NotARun, StoreError
 from store.external import ExternalSorter
 from store.lock import WriterLock
@@ -99,11 +99,14 @@ class Session:
         self._catalogue = Catalogue.create(
             self.run,
             {"extbfs": extbfs.__version__, "algebra": SetAlgebra.name},
+            {
+                "run/spec": as_json(
+                    {"name": puzzle.name, "puzzle": puzzle.spec, "parameters": parameters}
+                ),
+                "run/samples": as_json(samples_of(puzzle)),
+            },
         )
-        ledger = Ledger(self._catalogue)
-        ledger.put_json("run/spec", {"puzzle": puzzle.spec, "parameters": parameters})
-        ledger.put_json("run/samples", samples_of(puzzle))
-        return self._search(puzzle, ledger, parameters)
+        return self._search(puzzle, Ledger(self._catalogue), parameters)
 
     def resume(
         self, named: str | Puzzle | None, given: dict[str, Any]
@@ -116,13 +119,13 @@ class Session:
         ledger = Ledger(self._catalogue)
         stored = ledger.get_json("run/spec")
         if stored is None:
-            raise NotARun(self.run, "it was killed before its first depth; start it again")
+            raise NotARun(self.run, "its catalogue names no puzzle")
         puzzle = rebuild(stored["puzzle"], named)
         kernels.warm(puzzle, self._tell)
         compare_samples(puzzle, ledger.get_json("run/samples"))
         sizes = {name: size for name, size in self._sizes().items() if size is not None}
         parameters = {**stored["parameters"], **given, **sizes}
-        ledger.put_json("run/spec", {"puzzle": stored["puzzle"], "parameters": parameters})
+        ledger.put_json("run/spec", {**stored, "parameters": parameters})
         return self._search(puzzle, ledger, parameters)
 
     def _sizes(self) -> dict[str, int | None]:
@@ -184,6 +187,8 @@ class Session:
         syncer = Syncer(crew.events)
         fixed = {
             "puzzle": puzzle.name,
+            "spec": puzzle.spec,
+            "exhaust": parameters["exhaust"],
             "metric": puzzle.metric,
             "keep": parameters["keep"],
             "threads": memory.threads,

@@ -92,7 +92,7 @@ class Search:
     def _ended(self) -> Ending | None:
         row = self._rows[-1]
         control = self.engine.control
-        if row["states"] == 0 or self.engine.board.frontier_empty:
+        if self.engine.board.frontier_empty:
             return Ending("exhausted", 0)
         if self._goal_row() is not None and not self.goals.exhaust:
             return Ending("goal", 0)
@@ -152,7 +152,7 @@ class Search:
             engine.board.rows.append(row)
         self._note_goal()
         last = self._rows[-1]
-        engine.board.frontier_empty = last["states"] == 0
+        engine.board.frontier_empty = ledger.get_json("run/exhausted") is not None
         if len(self._rows) > 1 and self._rows[-2]["states"]:
             self._growth = last["arrivals"] / self._rows[-2]["states"]
         history = engine.algebra.history(last["depth"] + 1)
