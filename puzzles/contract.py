@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from puzzles.fibre import Fibre
+
     Keys = NDArray[np.uint64]
     Flags = NDArray[np.bool_]
 
@@ -29,6 +31,7 @@ class Puzzle(Protocol):
     bipartite: the states have two colours, every move changes the colour, all starts have one.
     has_goal: `is_goal` means something.
     symmetric: keys are canonical; `canonical`, `orbit_size` and `plain_successors` exist.
+    fibre: how the states lie over few keys (see `puzzles.fibre`), or None where nobody knows.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Puzzle(Protocol):
     bipartite: bool
     has_goal: bool
     symmetric: bool
+    fibre: Fibre | None
 
     def starts(self) -> Keys:
         """The start states: uint64, sorted, unique, at least one."""
@@ -87,6 +91,7 @@ class BasePuzzle:
     bipartite: bool = False
     has_goal: bool = False
     symmetric: bool = False
+    fibre: Fibre | None = None
 
     def starts(self) -> Keys:
         raise NotImplementedError

@@ -12,7 +12,7 @@ import numpy as np
 from puzzles.contract import BasePuzzle
 from puzzles.errors import PuzzleError
 from puzzles.tiles import board as boards
-from puzzles.tiles import kernels, program, rank
+from puzzles.tiles import fibre, kernels, program, rank
 from puzzles.tiles.geometry import Geometry
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class TilesPuzzle(BasePuzzle):
         self.bipartite = metric == "single"
         self.has_goal = has_goal
         self.key_space = geometry.key_space
+        if metric == "single" and fibre.fits(geometry):
+            self.fibre = fibre.TilesFibre(geometry)
         self._reference = reference or boards.standard(geometry.rows, geometry.columns, "last")
         word = self._word(self._reference)
         self._label = {tile: label for label, tile in enumerate(word)}
