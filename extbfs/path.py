@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from store.layer import Scratch
-
 if TYPE_CHECKING:
     from extbfs.reader import Run
     from puzzles.contract import Puzzle
@@ -32,15 +30,13 @@ def walk_back(run: Run, key: int, depth: int) -> list[int]:
 def parent_of(run: Run, key: int, depth: int) -> int:
     """The least key of layer depth - 1 that has `key`, of layer `depth`, among its successors."""
     puzzle = run.puzzle
-    layer = run.layer(depth - 1)
     candidates = _predecessors(puzzle, key)
     if candidates is not None:
-        found = candidates[layer.contains(candidates)]
+        found = candidates[run.contains(depth - 1, candidates)]
         if found.size:
             return int(found[0])
     else:
-        scratch = Scratch()
-        for block in layer.read_blocks(0, layer.blocks, scratch):
+        for block in run.states(depth - 1):
             for start in range(0, block.size, SLICE):
                 parent = _parent_among(puzzle, block[start : start + SLICE], key)
                 if parent is not None:

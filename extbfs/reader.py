@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from extbfs.algebra.contract import LayerAlgebra
     from extbfs.engine.ledger import Ledger
     from puzzles.contract import Puzzle
     from store.layer import Layer
@@ -46,6 +47,7 @@ class Run:
         self._named = puzzle
         self._ledger: Ledger | None = None
         self._puzzle: Puzzle | None = None
+        self._algebra: LayerAlgebra | None = None
         self._layers: dict[int, Layer] = {}
 
     def __enter__(self) -> Run:
@@ -106,6 +108,15 @@ class Run:
             self._puzzle = found
         return self._puzzle
 
+    @property
+    def algebra(self) -> LayerAlgebra:
+        """What the records of the run's layers mean."""
+        if self._algebra is None:
+            from extbfs.algebra.choice import make
+
+            self._algebra = make(self.ledger.catalogue.meta["algebra"], self.puzzle)
+        return self._algebra
+
     def layer(self, depth: int) -> Layer:
         """The layer of a complete depth. Raises NotFound, or NotKept when it was not kept."""
         if depth in self._layers:
@@ -139,8 +150,16 @@ class Run:
 
         layer = self.layer(depth)
         scratch = Scratch()
-        for keys in layer.read_blocks(0, layer.blocks, scratch):
-            yield keys.copy()
+        if self.algebra.payload_bits:
+            for keys, payload in layer.read_records(0, layer.blocks, scratch):
+                yield self.algebra.states(depth, keys, payload)
+        else:
+            for keys in layer.read_blocks(0, layer.blocks, scratch):
+                yield keys.copy()
+
+    def contains(self, depth: int, states: Keys) -> npt.NDArray[np.bool_]:
+        """Which of some states, uint64[n], lie in the layer of a depth: bool[n]."""
+        return self.algebra.contains(self.layer(depth), states)
 
     def depth_of(self, state: str | int) -> int | None:
         """The depth of a state, as text or key; None if it is in no complete layer.
@@ -152,7 +171,7 @@ class Run:
         key = self.key_of(state)
         wanted = np.array([key], np.uint64)
         for depth in range(len(self.ledger.depths())):
-            if bool(self.layer(depth).contains(wanted)[0]):
+            if bool(self.contains(depth, wanted)[0]):
                 return depth
         return None
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import extbfs
 from extbfs import kernels
-from extbfs.algebra.sets import SetAlgebra
+from extbfs.algebra.choice import choose, make
+from extbfs.algebra.contract import LayerAlgebra
 from extbfs.engine import budget
 from extbfs.engine.board import Board
 from extbfs.engine.context import Engine
@@ -94,11 +95,13 @@ class Session:
 
         kernels.warm(puzzle, self._tell)
         quick_check(puzzle)
-        parameters = {"keep": keep, "exhaust": exhaust, **self._asked()}
-        self._plan(puzzle, parameters)  # refuses limits that cannot work before a run exists
+        chosen = {"keep": keep, "exhaust": exhaust, "algebra": choose(puzzle)}
+        parameters = {**chosen, **self._asked()}
+        algebra = make(parameters["algebra"], puzzle)
+        self._plan(algebra, parameters)  # refuses limits that cannot work before a run exists
         self._catalogue = Catalogue.create(
             self.run,
-            {"extbfs": extbfs.__version__, "algebra": SetAlgebra.name},
+            {"extbfs": extbfs.__version__, "algebra": algebra.name},
             {
                 "run/spec": as_json(
                     {"name": puzzle.name, "puzzle": puzzle.spec, "parameters": parameters}
@@ -145,7 +148,7 @@ class Session:
             "checkpoint": limits.checkpoint,
         }
 
-    def _plan(self, puzzle: Puzzle, parameters: dict[str, Any]) -> budget.MemoryPlan:
+    def _plan(self, algebra: LayerAlgebra, parameters: dict[str, Any]) -> budget.MemoryPlan:
         machine = budget.machine_memory()
         limit = parameters["memory"] or budget.default_memory()
         if limit > machine:
@@ -160,14 +163,17 @@ class Session:
                 f"--disk {format_size(disk)} cannot work: a run takes at least "
                 f"{format_size(LEAST_DISK)}"
             )
-        return budget.plan_memory(limit, threads, puzzle.max_successors, budget.resident_bytes())
+        return budget.plan_memory(
+            limit, threads, algebra.worst, budget.resident_bytes(), algebra.record_bytes
+        )
 
     # The search itself
 
     def _search(
         self, puzzle: Puzzle, ledger: Ledger, parameters: dict[str, Any]
     ) -> tuple[Ending, dict[str, Any]]:
-        memory = self._plan(puzzle, parameters)
+        algebra = make(parameters["algebra"], puzzle)
+        memory = self._plan(algebra, parameters)
         disk = fs.current()
         source = FileSource(self.run, disk)
         journal = Journal(self.run)
@@ -180,7 +186,7 @@ class Session:
         external = partial(ExternalSorter, disk, source, self.run, meter=meter)
         crew = Crew(
             [
-                Worker(number, memory, puzzle.max_successors, external)
+                Worker(number, memory, algebra.workspace(memory), algebra.payload_bits, external)
                 for number in range(memory.threads)
             ]
         )
@@ -206,7 +212,7 @@ class Session:
             source,
             meter,
             puzzle,
-            SetAlgebra(puzzle),
+            algebra,
             memory,
             crew,
             syncer,

@@ -1,23 +1,27 @@
 """The small interface between the engine and a layer algebra.
 
 The engine moves records: it cuts layers into pieces, holds arrivals in pools, spills them and
-brings them together again by bucket. An algebra says what they mean.
+brings them together again by bucket. An algebra says what they mean. A layer's records are keys,
+or keys with a payload; an arrival is one integer of the *arrival space*, routed by range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import Worker
 from store.buckets import Buckets
 from store.layer import Layer
 from store.pool import Records
 from store.run import RunMeta
+
+Keys = npt.NDArray[np.uint64]
 
 
 class Arrivals(Protocol):
@@ -40,31 +44,68 @@ Sink = Callable[[RunMeta, memoryview], None]
 
 
 class LayerAlgebra(Protocol):
-    """What a record is and how records combine."""
+    """What a record is and how records combine.
+
+    payload_bits: of the payload column of a layer's runs. worst: the most arrivals that one key of
+    a layer can send. record_bytes: memory that merging takes for every arrival of a bucket.
+    """
 
     name: str
+    payload_bits: int
+    worst: int
+    record_bytes: int
+
+    def workspace(self, memory: MemoryPlan) -> Any:
+        """The arrays that one worker's jobs need, allocated once: Worker.space."""
+
+    def begin(self) -> tuple[Keys, npt.NDArray[Any] | None, Books]:
+        """Layer 0: its keys, payload and books."""
 
     def history(self, depth: int) -> Sequence[int] | None:
-        """The earlier layers that building layer `depth` reads; None for all of them."""
+        """The earlier layers, below depth - 1, that building layer `depth` reads; None for all."""
 
-    def sample(self, worker: Worker, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-        """Where the children of some keys of a layer go: keys, from which bounds are drawn."""
+    def plan(
+        self, worker: Worker, layer: Layer, depth: int, growth: float | None, memory: MemoryPlan
+    ) -> Buckets:
+        """The buckets for the children of `layer`, at depth - 1.
 
-    def expand(self, worker: Worker, keys: npt.NDArray[np.uint64]) -> None:
-        """Send the children of a block to the worker's pool and add to its books."""
+        growth: arrivals a key of the depth before, None when unknown.
+        """
 
-    def worst_children(self, keys: int) -> int:
-        """The most arrivals that so many keys of a layer can send."""
+    def open(self, depth: int, buckets: Buckets) -> bool:
+        """Layer `depth` is about to be built; whether its children must be routed at all."""
+
+    def expand(self, worker: Worker, layer: Layer, start: int, stop: int) -> None:
+        """Route the children of blocks start .. stop - 1 of a layer; add to the worker's books."""
+
+    def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
+        """uint64[buckets]: how much there is to merge; 0 where a bucket will be empty.
+
+        arrivals: uint64[buckets], the records sent to each.
+        """
 
     def combine(
         self,
         worker: Worker,
+        layer: Layer,
         arrivals: Arrivals,
         bucket: int,
         history: Sequence[Layer],
         sink: Sink,
     ) -> Books:
-        """Turn a bucket's arrivals into runs of the next layer, in key order.
+        """Make a bucket's runs of the next layer, in key order, of what was sent to it.
 
-        Checks its conservation laws; IntegrityError when they do not hold.
+        Checks the bucket's conservation laws; LawBroken when they do not hold.
         """
+
+    def close(self, where: str, layer: Layer, row: dict[str, Any], total: Books) -> dict[str, int]:
+        """Check the laws of a whole depth; what its row of the depth table tells beside the counts.
+
+        layer, row: of the depth before. total: the books of all buckets.
+        """
+
+    def states(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> Keys:
+        """The states, ascending, that some records of layer `depth` stand for."""
+
+    def contains(self, layer: Layer, states: Keys) -> npt.NDArray[np.bool_]:
+        """Which of some states lie in a layer; bool[n]."""

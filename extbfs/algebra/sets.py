@@ -7,28 +7,43 @@ range is sorted or, where dense, marked in a bitmap; duplicates go, then what ea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from extbfs.algebra.bounds import WORD, quantiles, split_wide
 from extbfs.algebra.contract import Arrivals, Sink
-from extbfs.engine.budget import BLOCK_KEYS
-from extbfs.engine.laws import MergeTally, Tally
+from extbfs.engine.budget import BITMAP, BLOCK_KEYS, MemoryPlan
+from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books
-from extbfs.engine.worker import BITMAP_WORDS, Worker
+from extbfs.engine.worker import PAD, Worker
 from puzzles.contract import Puzzle
 from puzzles.errors import PuzzleError
+from store.buckets import Buckets
 from store.kernels import bitmap, merge, sort
 from store.kernels.fingerprint import fingerprint, fingerprint_offset
 from store.layer import Layer
 from store.pool import Records
 
 U64 = np.uint64
+BUCKET_ARRIVALS = 1 << 20
+"""Arrivals a bucket aims at: its sort stays in the caches."""
+SAMPLE_BLOCKS = 1024
+"""Layers of up to so many blocks are read for the sample; of larger ones the indexes suffice."""
+SAMPLE_KEYS = 1 << 16
+SPLIT_ABOVE = 1 << 25
+"""Expected arrivals from which wide buckets are split so that records take four bytes."""
+MOST_SPLITS = 1 << 13
+
+
 SLOTS_PER_ARRIVAL = 40
 """A bitmap pays while the range has at most so many keys an arrival."""
 WIDE_DIGIT = 11
 NARROW_DIGIT = 8
 NARROW_BELOW = 1 << 14
+DIGIT_TABLE = 6 << WIDE_DIGIT
+BITMAP_WORDS = BITMAP // 8
 RUN_KEYS = 1 << 20
 """Keys after which a run is closed and the next begun."""
 
@@ -54,7 +69,7 @@ class Emitter:
         self._puzzle = puzzle
         self._sink = sink
         self._held = 0
-        self._kept = Tally()
+        self.kept = Tally()
         self._goals = 0
         self._goal_key = 0
         self._builder.begin()
@@ -75,27 +90,65 @@ class Emitter:
 
     def _finish_run(self) -> None:
         meta, data = self._builder.finish()
-        self._kept += Tally(meta.count, meta.fingerprint)
+        self.kept += Tally(meta.count, meta.fingerprint)
         self._held = 0
         if meta.count:
             self._sink(meta, data)
 
     def finish(self, bucket: int, arrivals: Tally, duplicates: Tally, hits: Tally) -> Books:
-        """Close the run and the books; raise IntegrityError when they do not balance."""
+        """Close the run and the books; raise LawBroken when they do not balance."""
         self._finish_run()
-        tally = MergeTally(arrivals, duplicates, hits, self._kept)
-        tally.check(f"bucket {bucket}")
-        return Books(tally, self._goals, self._goal_key)
+        where = f"bucket {bucket}"
+        require(where, "merge", arrivals, duplicates + hits + self.kept)
+        kept = self.kept
+        return Books(arrivals, kept, duplicates, hits, kept.count, 0, self._goals, self._goal_key)
+
+
+class SetSpace:
+    """The arrays of one worker: children of a slice, two record arrays, a bitmap, an output block.
+
+    first, second: memory of `arrivals` records of up to 8 bytes, viewed in the depth's dtype.
+    """
+
+    def __init__(self, memory: MemoryPlan, max_successors: int) -> None:
+        self.children = np.empty(memory.slice_keys * max_successors, np.uint64)
+        self.first = np.empty(memory.arrivals + PAD, np.uint64)
+        self.second = np.empty(memory.arrivals + PAD, np.uint64)
+        self.out = np.empty(2 * BLOCK_KEYS + PAD, np.uint64)
+        self.digits = np.empty(DIGIT_TABLE, np.uint64)
+        self.bitmap = np.zeros(BITMAP_WORDS, np.uint64)
 
 
 class SetAlgebra:
     """Layers of plain keys, for every puzzle."""
 
     name = "set"
+    payload_bits = 0
+    record_bytes = 16
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
+        self.worst = puzzle.max_successors
         self._key_space = puzzle.key_space
+
+    def workspace(self, memory: MemoryPlan) -> SetSpace:
+        return SetSpace(memory, self.puzzle.max_successors)
+
+    def begin(self) -> tuple[Keys, None, Books]:
+        starts = np.unique(np.asarray(self.puzzle.starts(), np.uint64))
+        goals = starts[self.puzzle.is_goal(starts)] if self.puzzle.has_goal else starts[:0]
+        here = tally(starts)
+        return (
+            starts,
+            None,
+            Books(
+                arrivals=here,
+                kept=here,
+                states=here.count,
+                goals=int(goals.size),
+                goal_key=int(goals[0]) if goals.size else 0,
+            ),
+        )
 
     def history(self, depth: int) -> Sequence[int] | None:
         """d-2 when moves change sides, also d-1 when they are undirected, else all."""
@@ -104,26 +157,77 @@ class SetAlgebra:
         first = depth - 2
         return [d for d in ((first,) if self.puzzle.bipartite else (first, depth - 1)) if d >= 0]
 
-    def worst_children(self, keys: int) -> int:
-        return keys * self.puzzle.max_successors
+    def plan(
+        self, worker: Worker, layer: Layer, depth: int, growth: float | None, memory: MemoryPlan
+    ) -> Buckets:
+        rate = self.worst if growth is None else min(growth, self.worst)
+        expected = int(layer.count * rate) + 1
+        target = min(BUCKET_ARRIVALS, memory.arrivals // 2)
+        most = max(1, memory.pool // 8 // 256)
+        wanted = max(1, min(most, expected // target))
+        lows = np.array([0, self._key_space], np.uint64)
+        if wanted > 1:
+            lows = quantiles(self._sample(worker, layer, wanted), wanted, self._key_space)
+        if expected >= SPLIT_ABOVE and self._key_space // WORD + lows.size <= min(
+            MOST_SPLITS, most
+        ):
+            lows = split_wide(lows)
+        return Buckets.of(lows)
 
-    def sample(self, worker: Worker, keys: Keys) -> Keys:
-        parts = [children.copy() for children in self._children(worker, keys)]
-        return np.concatenate(parts) if parts else np.empty(0, np.uint64)
+    def _sample(self, worker: Worker, layer: Layer, wanted: int) -> Keys:
+        """Sorted children of keys drawn evenly from the whole layer.
 
-    def expand(self, worker: Worker, keys: Keys) -> None:
+        The first key of every block is such a sample; in small layers more keys are needed.
+        """
+        parts: list[Keys] = []
+        if layer.blocks > SAMPLE_BLOCKS:
+            firsts, _ = layer.weights()
+            parts.extend(children.copy() for children in self._children(worker, firsts))
+        else:
+            stride = max(1, layer.count // max(SAMPLE_KEYS, 64 * wanted))
+            for keys in layer.read_blocks(0, layer.blocks, worker.scratch):
+                few = keys[::stride].copy()
+                parts.extend(children.copy() for children in self._children(worker, few))
+        children = np.concatenate([*parts, np.empty(0, np.uint64)])
+        children.sort()
+        return children
+
+    def open(self, depth: int, buckets: Buckets) -> bool:
+        return True
+
+    def expand(self, worker: Worker, layer: Layer, start: int, stop: int) -> None:
         clock = worker.clock
-        worker.parents += tally(keys)
-        for children in self._children(worker, keys):
-            clock.lap("expand")
-            worker.sent += tally(children)
-            worker.pool.route(children, int(children.size))
-            clock.lap("route")
+        for keys in layer.read_blocks(start, stop, worker.scratch):
+            clock.lap("read")
+            worker.parents += tally(keys)
+            worker.make_room(keys.size * self.worst)
+            for children in self._children(worker, keys):
+                clock.lap("expand")
+                worker.sent += tally(children)
+                worker.pool.route(children, int(children.size))
+                clock.lap("route")
+
+    def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
+        return arrivals
+
+    def close(self, where: str, layer: Layer, row: dict[str, Any], total: Books) -> dict[str, int]:
+        require(where, "merge", total.arrivals, total.first + total.second + total.kept)
+        return {
+            "arrivals": total.arrivals.count,
+            "duplicates": total.first.count,
+            "hits": total.second.count,
+        }
+
+    def states(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> Keys:
+        return keys
+
+    def contains(self, layer: Layer, states: Keys) -> npt.NDArray[np.bool_]:
+        return layer.contains(states)
 
     def _children(self, worker: Worker, keys: Keys) -> Iterator[Keys]:
         """The children of keys, a slice at a time, in the worker's buffer; all below key_space."""
         step = worker.memory.slice_keys
-        out = worker.children
+        out: Keys = worker.space.children
         for start in range(0, keys.size, step):
             part = keys[start : start + step]
             n = self.puzzle.successors(part, out[: part.size * self.puzzle.max_successors])
@@ -142,6 +246,7 @@ class SetAlgebra:
     def combine(
         self,
         worker: Worker,
+        layer: Layer,
         arrivals: Arrivals,
         bucket: int,
         history: Sequence[Layer],
@@ -151,8 +256,8 @@ class SetAlgebra:
         emitter = Emitter(worker, self.puzzle, sink)
         if arrivals.count(bucket) > worker.memory.arrivals:
             return self._combine_external(worker, arrivals, bucket, history, emitter)
-        first: Records = worker.first.view(buckets.dtype)
-        second: Records = worker.second.view(buckets.dtype)
+        first: Records = worker.space.first.view(buckets.dtype)
+        second: Records = worker.space.second.view(buckets.dtype)
         n = arrivals.gather(bucket, first)
         low, width = buckets.low(bucket), buckets.width(bucket)
         came = tally_of(first, n, low)
@@ -174,7 +279,7 @@ class SetAlgebra:
         emitter: Emitter,
     ) -> tuple[Tally, Tally]:
         """Mark, clear what earlier layers hold, sweep."""
-        bits = worker.bitmap
+        bits = worker.space.bitmap
         words = (width + 63) // 64
         dropped = int(bitmap.mark(bits, first, U64(n), second))
         duplicates = tally_of(second, dropped, low)
@@ -186,7 +291,7 @@ class SetAlgebra:
                 hits += tally_of(second, found, low)
         worker.clock.lap("subtract")
         word = 0
-        out = worker.out
+        out = worker.space.out
         while word < words:
             at, got = bitmap.sweep(bits, U64(word), U64(words), U64(low), out, U64(out.size - 64))
             word = int(at)
@@ -229,8 +334,8 @@ class SetAlgebra:
         """A bucket larger than the worker's memory: an external merge sort, then the same laws."""
         buckets = arrivals.buckets
         low, width = buckets.low(bucket), buckets.width(bucket)
-        first: Records = worker.first.view(buckets.dtype)
-        second: Records = worker.second.view(buckets.dtype)
+        first: Records = worker.space.first.view(buckets.dtype)
+        second: Records = worker.space.second.view(buckets.dtype)
         came = hits = Tally()
         dropped: list[Tally] = []
         with worker.external_sorter() as sorter:
@@ -241,12 +346,12 @@ class SetAlgebra:
                 sorter.add(widened(worker, values, kept, low))
             for keys in sorter.merged(lambda keys: dropped.append(tally(keys))):
                 size = int(keys.size)
-                worker.first[:size] = keys
+                worker.space.first[:size] = keys
                 for layer in history:
                     size, gone = subtract_layer(
                         worker,
-                        worker.first,
-                        worker.second,
+                        worker.space.first,
+                        worker.space.second,
                         size,
                         0,
                         (int(keys[0]), int(keys[-1]) + 1),
@@ -254,7 +359,7 @@ class SetAlgebra:
                     )
                     hits += gone
                 if size:
-                    emitter.emit(worker.first[:size])
+                    emitter.emit(worker.space.first[:size])
         return emitter.finish(bucket, came, sum(dropped, Tally()), hits)
 
 
@@ -264,7 +369,7 @@ def sort_distinct(
     """Sort first[:n] and split off duplicates: (distinct, duplicates, their numbers)."""
     bits = max(1, (width - 1).bit_length())
     digit = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
-    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), worker.digits)
+    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), worker.space.digits)
     values, spare = (second, first) if int(swapped) else (first, second)
     kept, dropped = sort.split_duplicates(values, U64(n), spare)
     return values, spare, int(kept), int(dropped)
@@ -274,8 +379,8 @@ def widened(worker: Worker, values: Records, n: int, low: int) -> Iterator[Keys]
     """values[:n] + low as uint64 arrays of a block each, valid until the next step."""
     for start in range(0, n, BLOCK_KEYS):
         size = min(BLOCK_KEYS, n - start)
-        merge.widen(values[start : start + size], U64(size), U64(low), worker.out)
-        yield worker.out[:size]
+        merge.widen(values[start : start + size], U64(size), U64(low), worker.space.out)
+        yield worker.space.out[:size]
 
 
 def subtract_layer(

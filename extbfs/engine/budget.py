@@ -89,15 +89,17 @@ def default_disk(directory: Path) -> int:
     return max(0, shutil.disk_usage(directory).free - DISK_MARGIN)
 
 
-def plan_memory(limit: int, threads: int, max_successors: int, baseline: int) -> MemoryPlan:
+def plan_memory(
+    limit: int, threads: int, worst: int, baseline: int, record_bytes: int = 16
+) -> MemoryPlan:
     """Share out `limit` bytes; raise LimitError naming the least that works.
 
+    worst: the most arrivals one key sends; record_bytes: memory of the merge for an arrival;
     baseline: resident bytes before any buffer of the engine is touched.
     """
-    slice_keys = max(16, min(8192, SLICE_CHILDREN // max_successors))
-    children = slice_keys * max_successors * 8
-    fixed = WORKER_FIXED + STAGING + BITMAP + children
-    smallest = fixed + SMALLEST_ARRIVALS * 16 + _smallest_pool(max_successors)
+    slice_keys = max(16, min(8192, SLICE_CHILDREN // worst))
+    fixed = WORKER_FIXED + STAGING + BITMAP + slice_keys * worst * 8
+    smallest = fixed + SMALLEST_ARRIVALS * record_bytes + _smallest_pool(worst)
     least = baseline + SLACK + threads * smallest
     if limit < least:
         raise LimitError(
@@ -106,12 +108,12 @@ def plan_memory(limit: int, threads: int, max_successors: int, baseline: int) ->
             "Python and the compiled kernels"
         )
     share = (limit - baseline - SLACK) // threads - fixed
-    arrivals = max(SMALLEST_ARRIVALS, min(LARGEST_ARRIVALS, share // 6 // 16))
-    pool = share - arrivals * 16
+    arrivals = max(SMALLEST_ARRIVALS, min(LARGEST_ARRIVALS, share // 6 // record_bytes))
+    pool = share - arrivals * record_bytes
     # a pool holds the worst case of at least four pieces
-    piece_keys = max(slice_keys, min(8 * BLOCK_KEYS, pool // 4 // (8 * max_successors)))
+    piece_keys = max(slice_keys, min(8 * BLOCK_KEYS, pool // 4 // (8 * worst)))
     return MemoryPlan(limit, baseline, threads, pool, arrivals, slice_keys, piece_keys)
 
 
-def _smallest_pool(max_successors: int) -> int:
-    return max(SMALLEST_POOL, 2 * BLOCK_KEYS * max_successors * 8)
+def _smallest_pool(worst: int) -> int:
+    return max(SMALLEST_POOL, 2 * BLOCK_KEYS * worst * 8)

@@ -14,16 +14,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from extbfs.engine.arrivals import StoredArrivals
 from extbfs.engine.budget import BLOCK_KEYS
 from extbfs.engine.context import Engine
 from extbfs.engine.crew import Event
-from extbfs.engine.laws import MergeTally, Tally, require
+from extbfs.engine.laws import Tally, require
 from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import Books, DepthPlan, StoredRun, file_number
 from extbfs.engine.worker import Worker
-from extbfs.errors import LimitError
 from store import names
 from store.layer import Layer
 from store.run import RunMeta
@@ -48,9 +48,8 @@ class Built:
     """A complete layer, staged in the ledger, all its files durable."""
 
     runs: list[StoredRun]
-    tally: MergeTally
-    goals: int
-    goal_key: int
+    books: Books
+    told: dict[str, int]
     expand_seconds: float
     merge_seconds: float
     spilled: int
@@ -61,9 +60,16 @@ class DepthBuild:
     """The building of one layer. Made anew for every depth and on every resume."""
 
     def __init__(
-        self, engine: Engine, plan: DepthPlan, layer: Layer, history: Sequence[Layer]
+        self,
+        engine: Engine,
+        plan: DepthPlan,
+        layer: Layer,
+        row: dict[str, Any],
+        history: Sequence[Layer],
     ) -> None:
+        """layer, row: the depth before; history: the earlier layers that the algebra asked for."""
         self.engine = engine
+        self._row = row
         self.plan = plan
         self.layer = layer
         self.history = history
@@ -92,6 +98,7 @@ class DepthBuild:
     def build(self) -> Built | None:
         """Build the layer; None when stopped first, with everything done so far recorded."""
         engine = self.engine
+        engine.algebra.open(self.plan.depth, self.plan.buckets)
         for worker in engine.crew.workers:
             worker.pool.open(self.plan.buckets)
             worker.clear()
@@ -144,21 +151,13 @@ class DepthBuild:
 
     def _expand_piece(self, worker: Worker, piece: int) -> None:
         plan, algebra = self.plan, self.engine.algebra
-        worst = algebra.worst_children(plan.piece_blocks * BLOCK_KEYS)
+        worst = algebra.worst * plan.piece_blocks * BLOCK_KEYS
         if worker.flushed != self._epoch or not worker.pool.has_room(worst):
             self._flush(worker)
         start = piece * plan.piece_blocks
         stop = min(start + plan.piece_blocks, self.layer.blocks)
-        clock = worker.clock
-        clock.start()
-        for keys in self.layer.read_blocks(start, stop, worker.scratch):
-            clock.lap("read")
-            if not worker.pool.has_room(algebra.worst_children(int(keys.size))):
-                raise LimitError(
-                    "the memory is too small for the pieces this depth was cut into; resume with "
-                    "the --memory it was begun with, or fewer --threads"
-                )
-            algebra.expand(worker, keys)
+        worker.clock.start()
+        algebra.expand(worker, self.layer, start, stop)
         worker.pieces.append(piece)
         self.engine.crew.events.put(("piece", piece))
 
@@ -230,8 +229,9 @@ class DepthBuild:
             pieces.extend(spill.pieces)
         if sorted(pieces) != list(range(plan.pieces)):
             require(where, "piece", Tally(len(pieces)), Tally(plan.pieces))
-        stored = Tally(self.layer.count, self.layer.fingerprint)
-        require(where, "expand", stored, parents)
+        if plan.pieces:
+            stored = Tally(self.layer.count, self.layer.fingerprint)
+            require(where, "expand", stored, parents)
         self._sent = sent
         return arrivals
 
@@ -253,12 +253,12 @@ class DepthBuild:
         files = [run.meta.file for runs in self._runs.values() for run in runs if run.meta.file]
         self._on_files = bool(files)
         self._files.continue_after(files)
-        counts = arrivals.counts
-        jobs = [b for b in counts.nonzero()[0].tolist() if b not in self._books]
-        total = int(counts.sum())
-        done = total - int(counts[jobs].sum())
+        self._work = engine.algebra.work(self.layer, arrivals.counts, plan.buckets)
+        jobs = [b for b in self._work.nonzero()[0].tolist() if b not in self._books]
+        total = int(self._work.sum())
+        done = total - int(self._work[jobs].sum())
         engine.board.stage("merge", plan.depth, done, total)
-        engine.board.merged = sum(b.tally.kept.count for b in self._books.values())
+        engine.board.merged = sum(books.states for books in self._books.values())
         return engine.crew.run(jobs, self._merge_bucket, self._handle, self._tick)
 
     def _merge_bucket(self, worker: Worker, bucket: int) -> None:
@@ -276,7 +276,9 @@ class DepthBuild:
                 runs.append(StoredRun(meta.placed(*self._files.append(data))))
             worker.clock.lap("write")
 
-        books = self.engine.algebra.combine(worker, self._arrivals, bucket, self.history, sink)
+        books = self.engine.algebra.combine(
+            worker, self.layer, self._arrivals, bucket, self.history, sink
+        )
         self.engine.crew.events.put(("bucket", Bucket(bucket, runs, books)))
 
     def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
@@ -285,19 +287,17 @@ class DepthBuild:
         self._finishing = True
         self._submit_buckets()
         self._drain()
-        total = sum((books.tally for books in self._books.values()), MergeTally())
+        total = sum(self._books.values(), Books())
         where = f"depth {plan.depth}"
         require(where, "routing", self._sent, total.arrivals)
-        total.check(where)
+        told = self.engine.algebra.close(where, self.layer, self._row, total)
         runs = [run for bucket in sorted(self._runs) for run in self._runs[bucket]]
-        goals = [books for books in self._books.values() if books.goals]
         if self._recorded:
             ledger.drop_progress(plan.depth)
         return Built(
             runs,
             total,
-            sum(books.goals for books in goals),
-            goals[0].goal_key if goals else 0,
+            told,
             expand_seconds,
             merge_seconds,
             sum(spill.length for spill in self._spills),
@@ -315,8 +315,8 @@ class DepthBuild:
             self._pending.append(value)
             self._books[value.number] = value.books
             self._runs[value.number] = value.runs
-            board.advance(value.books.tally.arrivals.count)
-            board.merged += value.books.tally.kept.count
+            board.advance(int(self._work[value.number]))
+            board.merged += value.books.states
         elif kind == "spilled":
             self._syncing -= 1
             self._record_plan()

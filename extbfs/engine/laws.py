@@ -24,26 +24,7 @@ class Tally:
         return Tally(self.count + other.count, (self.fingerprint + other.fingerprint) & MASK)
 
 
-@dataclass(frozen=True, slots=True)
-class MergeTally:
-    """The books of one merged bucket, or of many added up."""
-
-    arrivals: Tally = Tally()
-    duplicates: Tally = Tally()
-    hits: Tally = Tally()
-    kept: Tally = Tally()
-
-    def __add__(self, other: MergeTally) -> MergeTally:
-        return MergeTally(
-            self.arrivals + other.arrivals,
-            self.duplicates + other.duplicates,
-            self.hits + other.hits,
-            self.kept + other.kept,
-        )
-
-    def check(self, where: str) -> None:
-        """Raise IntegrityError unless arrivals = duplicates + hits + kept."""
-        require(where, "merge", self.arrivals, self.duplicates + self.hits + self.kept)
+NOTHING = Tally()
 
 
 class LawBroken(IntegrityError):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from extbfs.engine.laws import MergeTally, Tally
+from extbfs.engine.laws import NOTHING, Tally
 from store.buckets import Buckets
 from store.catalogue import Catalogue
 from store.errors import IntegrityError
@@ -30,34 +30,52 @@ from store.names import classify
 from store.run import RunMeta
 from store.spill import SpillMeta
 
-BOOKS = struct.Struct("<8QQQ")
+BOOKS = struct.Struct("<12Q")
 PLAN = struct.Struct("<QQQ")
 
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """What one bucket's merge recorded: its tallies, and goal states among the kept (one named)."""
+    """What merging one bucket, or many added up, consumed, kept and did with the rest.
 
-    tally: MergeTally
+    arrivals: records routed to it. kept: records of the new layer; states: the states they stand
+    for. first, second: two tallies whose meaning is the algebra's. pending: what its records will
+    send on. goals: goal states among the kept, one of them goal_key.
+    """
+
+    arrivals: Tally = NOTHING
+    kept: Tally = NOTHING
+    first: Tally = NOTHING
+    second: Tally = NOTHING
+    states: int = 0
+    pending: int = 0
     goals: int = 0
     goal_key: int = 0
 
+    def __add__(self, other: Books) -> Books:
+        return Books(
+            self.arrivals + other.arrivals,
+            self.kept + other.kept,
+            self.first + other.first,
+            self.second + other.second,
+            self.states + other.states,
+            self.pending + other.pending,
+            self.goals + other.goals,
+            self.goal_key if self.goals else other.goal_key,
+        )
+
     def pack(self) -> bytes:
         """Little-endian bytes for the catalogue."""
-        t = self.tally
-        pairs = (t.arrivals, t.duplicates, t.hits, t.kept)
-        return BOOKS.pack(
-            *(n for pair in pairs for n in (pair.count, pair.fingerprint)),
-            self.goals,
-            self.goal_key,
-        )
+        tallies = (self.arrivals, self.kept, self.first, self.second)
+        numbers = [number for tally in tallies for number in (tally.count, tally.fingerprint)]
+        return BOOKS.pack(*numbers, self.states, self.pending, self.goals, self.goal_key)
 
     @classmethod
     def unpack(cls, data: bytes) -> Books:
         """The inverse of pack."""
         f = BOOKS.unpack(data)
-        tallies = [Tally(f[i], f[i + 1]) for i in range(0, 8, 2)]
-        return cls(MergeTally(*tallies), f[8], f[9])
+        arrivals, kept, first, second = (Tally(f[i], f[i + 1]) for i in range(0, 8, 2))
+        return cls(arrivals, kept, first, second, *f[8:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from extbfs.engine.build import Built, DepthBuild
 from extbfs.engine.context import Engine
 from extbfs.engine.costs import Costs
 from extbfs.engine.laws import Tally
-from extbfs.engine.ledger import StoredRun
+from extbfs.engine.ledger import Books, StoredRun
 from extbfs.engine.plan import plan_depth
 from extbfs.engine.visited import Visited
 from extbfs.sizes import format_size
@@ -112,34 +110,15 @@ class Search:
     def _begin(self) -> None:
         """Layer 0: the starts."""
         engine = self.engine
-        starts = np.unique(np.asarray(engine.puzzle.starts(), np.uint64))
-        builder = RunBuilder()
+        keys, payload, books = engine.algebra.begin()
+        builder = RunBuilder(payload_bits=engine.algebra.payload_bits)
         builder.begin()
-        builder.append(starts)
+        builder.append(keys, payload)
         meta, data = builder.finish()
         runs = [StoredRun(meta, bytes(data))]
-        goals = 0
-        goal_key = 0
-        if engine.puzzle.has_goal:
-            found = starts[engine.puzzle.is_goal(starts)]
-            goals = int(found.size)
-            goal_key = int(found[0]) if goals else 0
         engine.ledger.put_runs("layer", 0, 0, runs)
         self._complete(
-            {
-                "depth": 0,
-                "states": int(starts.size),
-                "cumulative": int(starts.size),
-                "seconds": 0.0,
-                "bytes": meta.length,
-                "fingerprint": meta.fingerprint,
-                "arrivals": int(starts.size),
-                "duplicates": 0,
-                "hits": 0,
-                "spilled": 0,
-                "goals": goals,
-                "goal_key": goal_key,
-            },
+            self._row(0, books, runs, {"arrivals": books.states}, 0.0, 0),
             engine.layer(0, runs),
             0.5,
             {},
@@ -153,8 +132,8 @@ class Search:
         self._note_goal()
         last = self._rows[-1]
         engine.board.frontier_empty = ledger.get_json("run/exhausted") is not None
-        if len(self._rows) > 1 and self._rows[-2]["states"]:
-            self._growth = last["arrivals"] / self._rows[-2]["states"]
+        if len(self._rows) > 1:
+            self._growth = last["arrivals"] / self._rows[-2]["keys"]
         history = engine.algebra.history(last["depth"] + 1)
         wanted = self._visited.unmerged(last["depth"]) if history is None else history
         for depth in sorted({*wanted, last["depth"]}):
@@ -171,7 +150,7 @@ class Search:
         require(
             f"layer {layer.depth}",
             "catalogue",
-            Tally(row["states"], row["fingerprint"]),
+            Tally(row["keys"], row["fingerprint"]),
             Tally(layer.count, layer.fingerprint),
         )
 
@@ -188,11 +167,11 @@ class Search:
             depth,
             self._growth,
             engine.algebra,
-            engine.puzzle.key_space,
             engine.memory,
             engine.crew.workers[0],
         )
-        built = DepthBuild(engine, plan, layer, self._history(depth)).build()
+        history = self._history(depth)
+        built = DepthBuild(engine, plan, layer, self._rows[-1], history).build()
         if built is None:
             self._commit()
             if engine.control.signal is not None:
@@ -210,31 +189,18 @@ class Search:
     def _take(self, depth: int, built: Built, seconds: float) -> None:
         """Enter a complete layer into the table; the last, empty one only ends the search."""
         engine = self.engine
-        tally = built.tally
+        books = built.books
         previous = self._rows[-1]
-        self._growth = tally.arrivals.count / max(1, previous["states"])
+        self._growth = books.arrivals.count / max(1, previous["keys"])
         for worker in engine.crew.workers:
             worker.pool.clear()
-        if tally.kept.count == 0:
+        if books.kept.count == 0:
             engine.board.frontier_empty = True
             engine.ledger.put_json("run/exhausted", {"depth": previous["depth"]})
             self._garbage.extend(self._spill_names())
             return
         layer = engine.layer(depth, built.runs)
-        row = {
-            "depth": depth,
-            "states": tally.kept.count,
-            "cumulative": previous["cumulative"] + tally.kept.count,
-            "seconds": round(seconds, 6),
-            "bytes": sum(run.meta.length for run in built.runs),
-            "fingerprint": tally.kept.fingerprint,
-            "arrivals": tally.arrivals.count,
-            "duplicates": tally.duplicates.count,
-            "hits": tally.hits.count,
-            "spilled": built.spilled,
-            "goals": built.goals,
-            "goal_key": built.goal_key,
-        }
+        row = self._row(depth, books, built.runs, built.told, seconds, built.spilled)
         total = built.expand_seconds + built.merge_seconds
         share = built.expand_seconds / total if total > 0 else 0.5
         cost = {
@@ -245,6 +211,31 @@ class Search:
         self._complete(row, layer, share, cost)
         if built.on_files or time.monotonic() - self._committed >= GROUP:
             self._commit()
+
+    def _row(
+        self,
+        depth: int,
+        books: Books,
+        runs: list[StoredRun],
+        told: dict[str, int],
+        seconds: float,
+        spilled: int,
+    ) -> dict[str, Any]:
+        """A row of the depth table. keys, fingerprint: of the records that hold the states."""
+        before = self._rows[-1]["cumulative"] if self._rows else 0
+        return {
+            "depth": depth,
+            "states": books.states,
+            "cumulative": before + books.states,
+            "seconds": round(seconds, 6),
+            "bytes": sum(run.meta.length for run in runs),
+            "keys": books.kept.count,
+            "fingerprint": books.kept.fingerprint,
+            **told,
+            "spilled": spilled,
+            "goals": books.goals,
+            "goal_key": books.goal_key,
+        }
 
     def _complete(
         self, row: dict[str, Any], layer: Layer, share: float, cost: dict[str, Any]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from extbfs.engine.budget import BITMAP, BLOCK_KEYS, STAGING, MemoryPlan
+from extbfs.engine.budget import STAGING, MemoryPlan
 from extbfs.engine.laws import Tally
+from extbfs.errors import LimitError
 from store.external import ExternalSorter
 from store.layer import Scratch
 from store.pool import Pool
 from store.run import RunBuilder
 
-BITMAP_WORDS = BITMAP // 8
-DIGIT_TABLE = 6 << 11
 PAD = 64
 """Room behind the arrays: kernels write a slot before they decide whether to keep it."""
 
@@ -41,38 +41,46 @@ class Clock:
 class Worker:
     """Everything a thread needs so that its jobs allocate nothing.
 
-    first, second: raw record memory of `arrivals` records of up to 8 bytes each, viewed in the
-    depth's dtype. `pieces`, `children` and `parents` are the books of what the pool holds.
+    space: the arrays of the algebra. `pieces`, `sent` and `parents` are the books of what the pool
+    holds.
     """
 
     def __init__(
         self,
         number: int,
         memory: MemoryPlan,
-        max_successors: int,
+        space: Any,
+        payload_bits: int,
         external: Callable[[int], ExternalSorter],
     ) -> None:
         self.number = number
         self._external = external
         self.clock = Clock()
         self.memory = memory
+        self.space = space
         self.pool = Pool(memory.pool)
-        self.children = np.empty(memory.slice_keys * max_successors, np.uint64)
-        self.first = np.empty(memory.arrivals + PAD, np.uint64)
-        self.second = np.empty(memory.arrivals + PAD, np.uint64)
-        self.out = np.empty(2 * BLOCK_KEYS + PAD, np.uint64)
-        self.digits = np.empty(DIGIT_TABLE, np.uint64)
-        self.bitmap = np.zeros(BITMAP_WORDS, np.uint64)
         self.staging = np.empty(STAGING, np.uint8)
         self.scratch = Scratch()
         self.history_scratch = Scratch()
-        self.builder = RunBuilder()
+        self.builder = RunBuilder(payload_bits=payload_bits)
         self.flushed = 0
         self.clear()
 
     def external_sorter(self) -> ExternalSorter:
         """An external merge sort of this worker's own."""
         return self._external(self.number)
+
+    def make_room(self, records: int) -> None:
+        """Raise LimitError unless so many more records fit the pool.
+
+        A piece is begun only when its worst case fits, so this can fail only when the memory is
+        less than that which the depth was cut up for.
+        """
+        if not self.pool.has_room(records):
+            raise LimitError(
+                "the memory is too small for the pieces this depth was cut into; resume with the "
+                "--memory it was begun with, or fewer --threads"
+            )
 
     def clear(self) -> None:
         """Close the books of the pool."""
