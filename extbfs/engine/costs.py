@@ -1,7 +1,8 @@
-"""What a depth cost this process: seconds of the crew by stage, and the bytes it moved."""
+"""What a depth cost this process: seconds by stage, processor time, and the bytes it moved."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,25 +24,29 @@ class Costs:
         self._workers = workers
         self._stages: dict[str, int] = {}
         self._moved: dict[str, int] = {}
+        self._processor = 0
         self.lap()
 
     def lap(self) -> dict[str, Any]:
-        """Since the last lap: "stages", seconds summed over the workers, and bytes by COUNTERS.
+        """Since the last lap: "stages", "cpu_seconds", and bytes by COUNTERS.
 
-        Where the system does not count bytes their names are missing.
+        Stages are seconds by the clock, summed over the workers; processor seconds are those of all
+        threads. Where the system does not count bytes their names are missing.
         """
         stages: dict[str, int] = {}
         for worker in self._workers:
             for stage, nanoseconds in worker.clock.nanoseconds.items():
                 stages[stage] = stages.get(stage, 0) + nanoseconds
         moved = _moved()
+        processor = time.process_time_ns()
         spent = {
             stage: round((total - self._stages.get(stage, 0)) / 1e9, 6)
             for stage, total in stages.items()
         }
         bytes_moved = {name: total - self._moved.get(name, 0) for name, total in moved.items()}
-        self._stages, self._moved = stages, moved
-        return {"stages": spent, **bytes_moved}
+        cpu_seconds = round((processor - self._processor) / 1e9, 6)
+        self._stages, self._moved, self._processor = stages, moved, processor
+        return {"stages": spent, "cpu_seconds": cpu_seconds, **bytes_moved}
 
 
 def _moved() -> dict[str, int]:
