@@ -1,0 +1,1 @@
+"""What is run on the program rather than in it."""

@@ -1,0 +1,1 @@
+"""Benchmarks: how fast the search is on this machine, beside what else the machine can do."""
