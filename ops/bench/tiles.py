@@ -19,6 +19,7 @@ from typing import Any
 
 from extbfs.sizes import parse_size
 from ops.bench import child, disk, machine, rivals, search
+from ops.bench.depths import JournalFault
 from ops.bench.figures import medians, ratio
 from ops.bench.table import Board, Counts, WrongCounts
 
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     try:
         result = benchmark(options, lambda text: print(text, file=sys.stderr, flush=True))
-    except (WrongCounts, child.ChildFailed) as error:
+    except (WrongCounts, child.ChildFailed, JournalFault) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     text = json.dumps(result, indent=1)
@@ -87,7 +88,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def benchmark(options: argparse.Namespace, tell: Progress) -> dict[str, Any]:
     """Everything, repeated; the medians, with the rates of every repetition.
 
-    Raises WrongCounts or ChildFailed.
+    Raises WrongCounts, ChildFailed or JournalFault.
     """
     tell("compiling or loading the kernels")
     _warm_up(options)
