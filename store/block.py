@@ -15,6 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from store.errors import UnknownVersion
 from store.kernels import codec as codecs
+from store.kernels import column as columns
 
 U64 = np.uint64
 Keys = npt.NDArray[np.uint64]
@@ -22,10 +23,12 @@ Bytes = npt.NDArray[np.uint8]
 
 MAGIC = b"xblk"
 VERSION = 1
-HEADER = struct.Struct("<Q4sBBBBIIQQIII4x")
+HEADER = struct.Struct("<Q4sBBBBIIQQIIII")
 
 BODY_ZSTD = 1
 PAYLOAD_ZSTD = 2
+PAYLOAD_LISTED = 4
+ALL_FLAGS = BODY_ZSTD | PAYLOAD_ZSTD | PAYLOAD_LISTED
 
 MAX_BLOCK_KEYS = 1 << 16
 PAYLOAD_TYPES: dict[int, np.dtype[Any]] = {
@@ -60,6 +63,7 @@ class BlockHeader(NamedTuple):
     stored_body: int
     stored_payload: int
     body: int  # its length before zstd
+    payload: int  # its length before zstd
 
 
 def max_body(keys: int) -> int:
@@ -98,7 +102,7 @@ def _contradiction(header: BlockHeader, length: int) -> str:
     payload = h.keys * h.payload_bits // 8
     if not 1 <= h.keys <= MAX_BLOCK_KEYS:
         return f"it counts {h.keys} keys; 1 to {MAX_BLOCK_KEYS} are possible"
-    if h.codec > codecs.VARINT or h.flags > (BODY_ZSTD | PAYLOAD_ZSTD) or h.shift > 63:
+    if h.codec > codecs.VARINT or h.flags > ALL_FLAGS or h.shift > 63:
         return "it is written in an unknown way"
     if h.last - h.first < h.keys - 1 or (h.keys == 1 and h.first != h.last):
         return "its first and last key leave no room for its count"
@@ -108,7 +112,14 @@ def _contradiction(header: BlockHeader, length: int) -> str:
         return "the length of its body is impossible"
     if h.payload_bits != 0 and h.payload_bits not in PAYLOAD_TYPES:
         return f"its payload has {h.payload_bits} bits; 0, 8, 16 or 32 are possible"
-    if not h.flags & PAYLOAD_ZSTD and h.stored_payload != payload:
+    if h.flags & PAYLOAD_LISTED and h.payload_bits < 16:
+        return "it lists values of a payload too narrow for that"
+    if (
+        h.payload > payload
+        or not (h.flags & PAYLOAD_LISTED or h.payload == payload)
+        or not (h.flags & PAYLOAD_ZSTD or h.payload == h.stored_payload)
+        or (h.payload_bits == 0 and h.stored_payload != 0)
+    ):
         return "the length of its payload is impossible"
     return ""
 
@@ -130,6 +141,7 @@ class BlockEncoder:
         self._compact = profile == "compact"
         self._zstd = zstandard.ZstdCompressor(level=1)
         self._work = np.empty(codecs.WORK, np.uint64)
+        self._column_work = np.zeros(columns.ENCODER_WORK if payload_bits > 8 else 0, np.uint64)
         self._spare: Bytes = np.empty(0, np.uint8)
 
     def reserve(self, room: int) -> None:
@@ -159,13 +171,10 @@ class BlockEncoder:
                 flags = BODY_ZSTD
                 end = self._put(start, frame)
         middle = end
+        plain = 0
         if payload is not None:
-            column = payload.astype(PAYLOAD_TYPES[self._payload_bits]).tobytes()
-            frame = self._zstd.compress(column)
-            if len(frame) < len(column):
-                flags |= PAYLOAD_ZSTD
-                column = frame
-            end = self._put(middle, column)
+            listed, plain, end = self._add_payload(payload, middle)
+            flags |= listed
         header = BlockHeader(
             checksum=0,
             magic=MAGIC,
@@ -180,12 +189,40 @@ class BlockEncoder:
             stored_body=middle - start,
             stored_payload=end - middle,
             body=body,
+            payload=plain,
         )
         HEADER.pack_into(self.buffer.data, at, *header)
         checksum = xxh3_64_intdigest(self.buffer.data[at + 8 : end])
         struct.pack_into("<Q", self.buffer.data, at, checksum)
         self.length = end
         return checksum
+
+    def _add_payload(self, payload: npt.NDArray[Any], at: int) -> tuple[int, int, int]:
+        """Write the payload to buffer[at:]; (its flags, length before zstd, position after it)."""
+        column = np.ascontiguousarray(payload, PAYLOAD_TYPES[self._payload_bits])
+        flags = 0
+        end = 0
+        if self._payload_bits > 8:
+            end = int(
+                columns.encode_column(
+                    column, U64(column.size), self.buffer, U64(at), self._column_work
+                )
+            )
+        if end:
+            flags = PAYLOAD_LISTED
+        else:
+            end = at + column.nbytes
+            self.buffer[at:end] = column.view(np.uint8)
+        plain = end - at
+        if self._compact and column.nbytes > MIN_ZSTD:
+            frame = self._zstd.compress(self.buffer.data[at:end])
+            if flags:
+                other = self._zstd.compress(column.data)
+                if len(other) < len(frame):
+                    frame, flags, plain = other, 0, column.nbytes
+            if len(frame) < end - at:
+                return flags | PAYLOAD_ZSTD, plain, self._put(at, frame)
+        return flags, plain, end
 
     def _put(self, at: int, data: bytes) -> int:
         end = at + len(data)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from store.block import BlockFault, BlockHeader, Bytes, Keys
 from store.errors import IntegrityError
 from store.index import IndexCache, RunIndex, index_length
-from store.kernels.fingerprint import fingerprint
+from store.kernels.fingerprint import fingerprint, fingerprint_records
 from store.run import MASK_64, RunMeta
 from store.scratch import Scratch
 from store.source import Source
@@ -72,6 +72,7 @@ class Layer:
         self.first = filled[0].first if filled else 0
         self.last = filled[-1].last if filled else 0
         self.fingerprint = sum(m.fingerprint for m in filled) & MASK_64
+        self.record_fingerprint = sum(m.record_fingerprint for m in filled) & MASK_64
 
     def _error(self, run: int, block: int | str, detail: str, at: int = 0) -> IntegrityError:
         """The error for a block, or "index", or "-", that lies at byte `at` of a run."""
@@ -204,13 +205,19 @@ class Layer:
         """The keys with low <= key < high, as read_blocks gives them; no view is empty."""
         start, stop = self.blocks_of(low, high)
         for keys in self.read_blocks(start, stop, scratch):
-            part = keys
-            if int(part[-1]) >= high:
-                part = part[: int(np.searchsorted(part, np.uint64(high)))]
-            if part.size and int(part[0]) < low:
-                part = part[int(np.searchsorted(part, np.uint64(low))) :]
-            if part.size:
-                yield part
+            begin, end = _cut(keys, low, high)
+            if begin < end:
+                yield keys[begin:end]
+
+    def read_range_records(
+        self, low: int, high: int, scratch: Scratch
+    ) -> Iterator[tuple[Keys, Payload]]:
+        """As read_range, with the payload of the keys as read_records gives it."""
+        start, stop = self.blocks_of(low, high)
+        for keys, payload in self.read_records(start, stop, scratch):
+            begin, end = _cut(keys, low, high)
+            if begin < end:
+                yield keys[begin:end], payload[begin:end]
 
     def weights(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """(first key, number of keys) of every block of the layer, from the indexes."""
@@ -229,12 +236,17 @@ class Layer:
         self._indexes.forget(run)
         count = 0
         total = 0
+        both = 0
         for place, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
-            self._payload(place, header, scratch)
+            payload = self._payload(place, header, scratch)
             count += keys.size
             total += int(fingerprint(keys))
+            if payload.size:
+                both += int(fingerprint_records(keys, payload))
         if count != meta.count or total & MASK_64 != meta.fingerprint:
             raise self._error(run, "-", "its keys are not those that were recorded")
+        if both & MASK_64 != meta.record_fingerprint:
+            raise self._error(run, "-", "its payload is not the one that was recorded")
 
     # Point look-ups
 
@@ -284,10 +296,20 @@ class Layer:
         return int(self._firsts[int(np.searchsorted(self._starts, number + 1, side="right")) - 1])
 
 
+def _cut(keys: Keys, low: int, high: int) -> tuple[int, int]:
+    """The positions in `keys`, ascending and not empty, of those with low <= key < high."""
+    begin, end = 0, keys.size
+    if int(keys[0]) < low:
+        begin = end if int(keys[-1]) < low else int(np.searchsorted(keys, np.uint64(low)))
+    if int(keys[-1]) >= high:
+        end = 0 if int(keys[0]) >= high else int(np.searchsorted(keys, np.uint64(high)))
+    return begin, end
+
+
 def verify_run(layer: Layer, run: int, scratch: Scratch) -> None:
     """Read all of run number `run` of a layer and compare it with what is recorded of it.
 
-    Every checksum, the order, the count, first and last key and the fingerprint are recomputed.
+    Every checksum, the order, the count, first and last key and the fingerprints are recomputed.
     Raises IntegrityError naming file, block and byte.
     """
     layer.verify(run, scratch)

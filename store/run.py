@@ -16,16 +16,16 @@ from store import block
 from store.block import BlockEncoder, Keys
 from store.errors import UnknownVersion
 from store.index import index_length, write_index
-from store.kernels.fingerprint import fingerprint_ascending
+from store.kernels.fingerprint import fingerprint_ascending, survey_records
 
 VERSION = 1
 BLOCK_KEYS = 1 << 15
 MASK_64 = (1 << 64) - 1
 MAX_KEY = MASK_64 - 1
 
-META = struct.Struct("<BBHIQQQQQQQQ")
-"""version, payload bits, length of the file's name, blocks, count, first, last, fingerprint,
-length, index offset, index checksum, offset; then the name."""
+META = struct.Struct("<BBHIQQQQQQQQQ")
+"""version, payload bits, length of the file's name, blocks, count, first, last, fingerprint, record
+fingerprint, length, index offset, index checksum, offset; then the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class RunMeta:
     count, first, last, fingerprint: of its keys (first and last are 0 when there are none); length:
     its bytes, the index included, 0 for no keys; blocks: their number; index_offset: where in the
     run the index begins; index_checksum: of the index; file: the name of the file it is in, or ''
-    for a run that is kept inline; offset: where in that file it begins.
+    for a run that is kept inline; offset: where in that file it begins; record_fingerprint: of its
+    keys and their payload (store.kernels.fingerprint), 0 when there is no payload.
     """
 
     count: int
@@ -49,6 +50,7 @@ class RunMeta:
     payload_bits: int = 0
     file: str = ""
     offset: int = 0
+    record_fingerprint: int = 0
 
     def placed(self, file: str, offset: int) -> RunMeta:
         """The same run, at `offset` of `file`."""
@@ -66,6 +68,7 @@ class RunMeta:
             self.first,
             self.last,
             self.fingerprint,
+            self.record_fingerprint,
             self.length,
             self.index_offset,
             self.index_checksum,
@@ -80,7 +83,7 @@ class RunMeta:
             raise ValueError(
                 f"a run's record has {len(data)} bytes, at least {META.size} are needed"
             )
-        version, bits, named, blocks, count, first, last, mix, length, at, check, offset = (
+        version, bits, named, blocks, count, first, last, mix, both, length, at, check, offset = (
             META.unpack_from(data)
         )
         if version != VERSION:
@@ -99,6 +102,7 @@ class RunMeta:
             bits,
             data[META.size :].decode(),
             offset,
+            both,
         )
         meta.check()
         return meta
@@ -109,9 +113,11 @@ class RunMeta:
             raise ValueError(f"a run's payload has {self.payload_bits} bits, not 0, 8, 16 or 32")
         if self.count == 0:
             good = self.first == self.last == self.blocks == self.length == 0
+            good = good and self.record_fingerprint == 0
         else:
             good = (
                 self.last - self.first >= self.count - 1
+                and (self.payload_bits != 0 or self.record_fingerprint == 0)
                 and self.last <= MAX_KEY
                 and self.blocks <= self.count <= self.blocks * block.MAX_BLOCK_KEYS
                 and self.index_offset + index_length(self.blocks) == self.length
@@ -154,6 +160,7 @@ class RunBuilder:
         self._first = 0
         self._last = -1
         self._fingerprint = 0
+        self._record_fingerprint = 0
         self.count = 0
 
     @property
@@ -167,16 +174,18 @@ class RunBuilder:
         payload: unsigned integers [n] that fit payload_bits, given just when that is not 0. Raises
         ValueError, after which begin() must be called.
         """
-        if (payload is not None) != (self._payload_bits != 0) or (
-            payload is not None and payload.shape != keys.shape
-        ):
+        if payload is not None:
+            payload = self._narrowed(keys, payload)
+        elif self._payload_bits:
             raise ValueError(f"the run takes {self._payload_bits} bits of payload with every key")
-        if payload is not None and payload.size and int(payload.max()) >> self._payload_bits:
-            raise ValueError(f"payload {payload.max()} does not fit {self._payload_bits} bits")
         n = keys.size
         if n == 0:
             return
-        mixed, ascending = fingerprint_ascending(keys)
+        if payload is None:
+            mixed, ascending = fingerprint_ascending(keys)
+        else:
+            mixed, both, ascending = survey_records(keys, payload)
+            self._record_fingerprint = (self._record_fingerprint + int(both)) & MASK_64
         first, last = int(keys[0]), int(keys[-1])
         if not ascending or first <= self._last or last > MAX_KEY:
             raise ValueError("the keys of a run ascend strictly and stay below 2**64 - 1")
@@ -194,6 +203,18 @@ class RunBuilder:
             else:
                 self._stage(keys[at : at + take], part)
             at += take
+
+    def _narrowed(self, keys: Keys, payload: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The payload of the keys in the type it is stored in; ValueError when it does not fit."""
+        bits = self._payload_bits
+        if bits == 0 or payload.shape != keys.shape:
+            raise ValueError(f"the run takes {bits} bits of payload with every key")
+        column = block.PAYLOAD_TYPES[bits]
+        if payload.dtype != column:
+            if payload.size and int(payload.max()) >> bits:
+                raise ValueError(f"payload {payload.max()} does not fit {bits} bits")
+            payload = payload.astype(column)
+        return payload
 
     def _stage(self, keys: Keys, payload: npt.NDArray[Any] | None) -> None:
         end = self._held + keys.size
@@ -243,5 +264,6 @@ class RunBuilder:
             at,
             checksum,
             self._payload_bits,
+            record_fingerprint=self._record_fingerprint,
         )
         return meta, self._encoder.buffer.data[: at + length]

@@ -11,6 +11,7 @@ import zstandard
 from store.block import (
     BODY_ZSTD,
     HEADER,
+    PAYLOAD_LISTED,
     PAYLOAD_TYPES,
     PAYLOAD_ZSTD,
     BlockFault,
@@ -20,6 +21,7 @@ from store.block import (
     read_header,
 )
 from store.kernels import codec as codecs
+from store.kernels import column as columns
 
 U64 = np.uint64
 
@@ -30,6 +32,12 @@ _FAULTS = {
     int(codecs.WRONG_COUNT): "the body does not hold as many keys as the header counts",
     int(codecs.WRONG_LAST): "the last key is not the header's",
     int(codecs.BAD_TABLE): "the table of classes is not legal",
+}
+_PAYLOAD_FAULTS = {
+    int(columns.TOO_SHORT): "the payload is shorter than its keys",
+    int(columns.TOO_LONG): "the payload is longer than its keys",
+    int(columns.BAD_TABLE): "the width of the payload's values is impossible",
+    int(columns.BAD_CODE): "the payload names a value that is not listed",
 }
 
 NO_PAYLOAD: npt.NDArray[Any] = np.empty(0, np.uint8)
@@ -51,6 +59,7 @@ class Scratch:
         self._body: Bytes = np.zeros(codecs.PAD, np.uint8)
         self._payload: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
         self._work = np.empty(codecs.WORK, np.uint64)
+        self._table = np.empty(columns.TABLE, np.uint64)
         self._zstd = zstandard.ZstdDecompressor()
         self._turn = 0
 
@@ -75,8 +84,7 @@ class Scratch:
             self._keys = np.empty(header.keys, np.uint64)
         data, start = self.read, at + HEADER.size
         if header.flags & BODY_ZSTD:
-            if self._body.size < header.body + codecs.PAD:
-                self._body = np.zeros(header.body + codecs.PAD, np.uint8)
+            self._grow_body(header.body)
             self._unpack(start, header.stored_body, self._body[: header.body])
             data, start = self._body, 0
         fault = codecs.decode(
@@ -103,17 +111,33 @@ class Scratch:
         """
         if header.payload_bits == 0:
             return NO_PAYLOAD
-        size = header.keys * header.payload_bits // 8
-        if self._payload.nbytes < size:
-            self._payload = np.empty(size // 4 + 1, np.uint32)
-        column = self._payload.view(np.uint8)[:size]
-        start = at + HEADER.size + header.stored_body
+        n = header.keys
+        if self._payload.size < n:
+            self._payload = np.empty(n, np.uint32)
+        column: npt.NDArray[Any] = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
+        data, start = self.read, at + HEADER.size + header.stored_body
+        listed = header.flags & PAYLOAD_LISTED
         if header.flags & PAYLOAD_ZSTD:
-            self._unpack(start, header.stored_payload, column)
-        else:
-            column[:] = self.read[start : start + size]
-        values: npt.NDArray[Any] = column.view(PAYLOAD_TYPES[header.payload_bits])
-        return values
+            target = column.view(np.uint8)
+            if listed:
+                self._grow_body(header.payload)
+                target = self._body[: header.payload]
+            self._unpack(start, header.stored_payload, target)
+            data, start = self._body, 0
+        elif not listed:
+            column.view(np.uint8)[:] = data[start : start + header.payload]
+        if listed:
+            fault = columns.decode_column(
+                data, U64(start), U64(header.payload), U64(n), self._table, column
+            )
+            if fault != columns.OK:
+                raise BlockFault(_PAYLOAD_FAULTS[int(fault)])
+        return column
+
+    def _grow_body(self, size: int) -> None:
+        """Make room for `size` bytes before zstd, and what a decoder may read behind them."""
+        if self._body.size < size + codecs.PAD:
+            self._body = np.zeros(size + codecs.PAD, np.uint8)
 
     def _unpack(self, start: int, length: int, target: Bytes) -> None:
         """Decompress the frame read[start:start + length], which must fill `target` exactly.

@@ -33,6 +33,7 @@ NOT_ASCENDING = U64(3)
 WRONG_COUNT = U64(4)
 WRONG_LAST = U64(5)
 BAD_TABLE = U64(6)
+BAD_CODE = U64(7)
 
 LOAD = U64(56)
 """This many bits can be had with one load or store, wherever in a byte they begin."""

@@ -65,9 +65,45 @@ def fingerprint_ascending(keys: Any) -> Any:
     return total, bad == ZERO
 
 
+@kernel
+def mix_record(key: Any, payload: Any) -> Any:
+    """The 64-bit mix of a uint64 key and a payload of at most 32 bits; mix64(key) for payload 0."""
+    return mix64(key ^ (U64(payload) * GOLDEN))
+
+
+@kernel
+def fingerprint_records(keys: Any, payload: Any) -> Any:
+    """The sum of mix_record over keys uint64[n] and payload uint8, uint16 or uint32[n]."""
+    total = ZERO
+    for i in range(U64(keys.size)):
+        total += mix_record(keys[i], payload[i])
+    return total
+
+
+@kernel
+def survey_records(keys: Any, payload: Any) -> Any:
+    """(fingerprint, fingerprint_records, whether keys ascend strictly), in one pass."""
+    n = U64(keys.size)
+    if n == ZERO:
+        return ZERO, ZERO, True
+    total = mix64(keys[ZERO])
+    both = mix_record(keys[ZERO], payload[ZERO])
+    bad = ZERO
+    for i in range(ONE, n):
+        key = keys[i]
+        bad |= U64(key <= keys[i - ONE])
+        total += mix64(key)
+        both += mix_record(key, payload[i])
+    return total, both, bad == ZERO
+
+
 def warm() -> None:
     """Compile or load every kernel of this module."""
     keys = np.arange(3, dtype=np.uint64)
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        payload = np.arange(3, dtype=dtype)
+        fingerprint_records(keys, payload)
+        survey_records(keys, payload)
     fingerprint(keys)
     fingerprint_offset(keys, U64(1))
     fingerprint_offset(keys.astype(np.uint32), U64(1))

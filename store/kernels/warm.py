@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from store.kernels import bitmap, codec, fingerprint, merge, route, sort
+from store.kernels import bitmap, codec, column, fingerprint, merge, route, sort
 
 U64 = np.uint64
 ONE = U64(1)
@@ -13,6 +13,7 @@ ONE = U64(1)
 def warm() -> None:
     """Call every kernel once on tiny arrays."""
     codec.warm()
+    column.warm()
     fingerprint.warm()
     keys = np.arange(4, dtype=np.uint64)
     lows = np.array([0, 4], np.uint64)

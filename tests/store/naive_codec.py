@@ -35,6 +35,12 @@ def fingerprint(keys: list[int]) -> int:
     return sum(mix(key) for key in keys) % 2**64
 
 
+def record_fingerprint(keys: list[int], payload: list[int]) -> int:
+    golden = 0x9E3779B97F4A7C15
+    records = zip(keys, payload, strict=True)
+    return sum(mix(key ^ value * golden % 2**64) for key, value in records) % 2**64
+
+
 def raw(keys: list[int]) -> bytes:
     return b"".join(key.to_bytes(8, "little") for key in keys[1:])
 

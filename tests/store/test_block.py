@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store import block
-from store.block import BODY_ZSTD, HEADER, PAYLOAD_ZSTD, BlockEncoder, BlockFault
+from store.block import BODY_ZSTD, HEADER, PAYLOAD_LISTED, PAYLOAD_ZSTD, BlockEncoder, BlockFault
 from store.errors import UnknownVersion
 from store.kernels import codec
 from store.scratch import Scratch
@@ -58,8 +58,20 @@ def test_payload_is_read_back(bits: int, profile: str) -> None:
     for highest in (2**bits, 3):  # incompressible, and compressible
         payload = rng.integers(0, highest, 500, dtype=np.uint64).tolist()
         data = encoded(keys, payload, bits, profile=profile)
-        packed = bool(block.read_header(memoryview(data)).flags & PAYLOAD_ZSTD)
-        assert packed == (highest == 3)
+        listed = PAYLOAD_LISTED if bits > 8 else 0
+        framed = PAYLOAD_ZSTD if profile == "compact" else 0
+        flags = block.read_header(memoryview(data)).flags & ~BODY_ZSTD
+        assert flags == ((listed | framed) if highest == 3 else 0)
+        assert decoded(data) == (keys, payload)
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 40])
+def test_the_payload_of_a_small_block_is_never_longer_than_plain(bits: int, count: int) -> None:
+    keys = list(range(count))
+    for payload in ([0] * count, [2**bits - 1 - i for i in range(count)]):
+        data = encoded(keys, payload, bits)
+        assert block.read_header(memoryview(data)).payload <= count * bits // 8
         assert decoded(data) == (keys, payload)
 
 
@@ -110,7 +122,12 @@ class TestForgedHeader:
             ({"keys": 5}, "payload is impossible"),
             ({"keys": 7, "stored_payload": 7}, "do not add up"),
             ({"codec": 4}, "unknown way"),
-            ({"flags": 4}, "unknown way"),
+            ({"flags": 8}, "unknown way"),
+            ({"flags": PAYLOAD_LISTED}, "too narrow"),
+            ({"payload": 5}, "payload is impossible"),
+            ({"payload": 7}, "payload is impossible"),
+            ({"payload_bits": 16}, "payload is impossible"),
+            ({"payload_bits": 16, "flags": PAYLOAD_LISTED}, "payload is shorter"),
             ({"shift": 64}, "unknown way"),
             ({"first": 5001}, "no room"),
             ({"last": 9}, "no room"),

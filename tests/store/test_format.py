@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import store
-from store.block import BODY_ZSTD, HEADER, PAYLOAD_ZSTD, BlockHeader
+from store.block import BODY_ZSTD, HEADER, PAYLOAD_LISTED, PAYLOAD_ZSTD, BlockHeader
 from store.kernels import codec
 from store.layer import Layer, Scratch, verify_run
 from store.run import META, RunBuilder, RunMeta
@@ -20,12 +20,12 @@ PAGE = (Path(store.__file__).parent / "FORMAT.md").read_text()
 
 # The run of the worked example.
 KEYS = [16, 18, 20, 24, 26, 30, 1000, 1003, 1010, 5000, 5001, 90000, 2**40, 2**64 - 2]
-PAYLOAD = list(range(1, 15))
+PAYLOAD = [300, 300, 5, 300, 5, 5, *range(1001, 1007), 13, 14]
 
 
 def built() -> tuple[RunMeta, bytes]:
-    builder = RunBuilder(block_keys=6, payload_bits=8)
-    builder.append(np.array(KEYS, np.uint64), np.array(PAYLOAD, np.uint8))
+    builder = RunBuilder(block_keys=6, payload_bits=16)
+    builder.append(np.array(KEYS, np.uint64), np.array(PAYLOAD, np.uint16))
     meta, view = builder.finish()
     return meta, bytes(view)
 
@@ -71,10 +71,11 @@ class TestWorkedExample:
         assert record == meta.placed("example", 4096).pack()
         assert RunMeta.unpack(record) == meta.placed("example", 4096)
 
-    def test_every_codec_but_varint_is_shown(self) -> None:
+    def test_every_codec_but_varint_and_both_payloads_are_shown(self) -> None:
         meta, data = built()
         shown = [header.codec for _, header in blocks_of(meta, data)]
         assert shown == [codec.BITMAP, codec.OCTAVES, codec.RAW]
+        assert [header.flags for _, header in blocks_of(meta, data)] == [PAYLOAD_LISTED, 0, 0]
 
 
 class TestCompactGolden:
@@ -85,13 +86,15 @@ class TestCompactGolden:
 
     def test_is_read_back(self) -> None:
         keys = [1000 * (i // 7) + (0, 1, 3, 10, 11, 40, 300)[i % 7] for i in range(700)]
-        assert read(self.META, self.DATA) == (keys, [key % 7 for key in keys])
+        payload = [key % 7 for key in keys]
+        assert read(self.META, self.DATA) == (keys, payload)
+        assert self.META.record_fingerprint == naive.record_fingerprint(keys, payload)
         assert self.META.fingerprint == naive.fingerprint(keys)
 
     def test_holds_frames(self) -> None:
         for _, header in blocks_of(self.META, self.DATA):
             assert header.codec == int(codec.VARINT)
-            assert header.flags == BODY_ZSTD | PAYLOAD_ZSTD
+            assert header.flags == BODY_ZSTD | PAYLOAD_ZSTD | PAYLOAD_LISTED
 
 
 def test_the_page_gives_the_sizes_of_the_structures() -> None:
