@@ -15,7 +15,6 @@ import numpy as np
 from puzzles.errors import PuzzleError
 from puzzles.fibre import MOST_BITS, MOST_EDGES, MOST_PLACES
 from puzzles.tiles import fibre_kernels, program
-from puzzles.tiles import kernels as ker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,32 +83,27 @@ class TilesFibre:
     @cached_property
     def _arguments(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """What the kernel wants after its buffers, for a blank on side 0 and on side 1."""
-        *_, plan, steps, hops, table, parities = program.build(self._board, "single").arguments
-        hops = hops.copy()
-        hops[:, ker.H_UNIT] //= np.uint64(self.places)
-        for hop in hops:
-            hop[ker.H_UNIT_M], hop[ker.H_UNIT_K] = ker.magic(int(hop[ker.H_UNIT]))
-
-        def rows(source: int, target: int) -> tuple[int, int]:
-            shift = (target - source) % 2**64
-            (step,) = (s for s in steps[plan[source] : plan[source + 1]] if s[ker.S_SHIFT] == shift)
-            return int(step[ker.S_HOP]), int(step[ker.S_HOP_END])
+        known = program.build(self._board, "single")
+        *_, table, parities = known.arguments
 
         def arguments(side: int) -> tuple[Any, ...]:
             moves = [(a, b) if a % 2 == side else (b, a) for a, b in self._edges]
-            rows_of = np.array([rows(*move) for move in moves], dtype=np.uint64).reshape(-1, 2)
-            return rows_of, hops, table, parities
+            plan = np.array([known.edges[move] for move in moves], dtype=np.uint64).reshape(-1, 2)
+            return plan, known.half_rank_hops, table, parities
 
         return arguments(0), arguments(1)
 
     def expand(self, keys: Keys, pending: Masks, n: int, side: int, out: Keys, counts: Keys) -> int:
         """See `puzzles.fibre.Fibre.expand`. Fastest on sorted keys. PuzzleError for bad buffers."""
-        buffers: list[NDArray[Any]] = [keys, pending, out, counts]
-        dtypes = [str(buffer.dtype) for buffer in buffers]
-        if dtypes != ["uint64", "uint32", "uint64", "uint64"]:
+        if (
+            keys.dtype != np.uint64
+            or pending.dtype != np.uint32
+            or out.dtype != np.uint64
+            or counts.dtype != np.uint64
+        ):
             raise PuzzleError(
                 "keys, pending, out and counts are uint64, uint32, uint64 and uint64, and these are"
-                f" {', '.join(dtypes)}"
+                f" {keys.dtype}, {pending.dtype}, {out.dtype} and {counts.dtype}"
             )
         if not 0 <= n <= min(len(keys), len(pending)) or len(counts) < self.edges:
             raise PuzzleError(

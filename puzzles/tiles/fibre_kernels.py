@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Table = NDArray[np.int32]
     Parities = NDArray[np.uint8]
 
-SLICE = 2048  # keys, a multiple of 64: what one edge picks from so many stays in the L1 cache
+SLICE = 8192  # keys, a multiple of 64: what one edge picks from so many stays in the L1 cache
 
 _0, _1, _64 = U64(0), U64(1), U64(64)
 

@@ -8,6 +8,15 @@ Proof: m*d = 2**(63+k) + e with 0 <= e < d < 2**(k+1), and mulhi(2x, m) >> k is 
 of x*m / 2**(63+k) = x/d + x*e / (d * 2**(63+k)). The fraction of x/d is at most (d-1)/d, so the
 result is exact while x*e < 2**(63+k), which holds for all x < 2**62. Keys are below 20!/2 < 2**61.
 
+Where keys are short enough, the value of a window comes with one multiplication less (after Lemire,
+Kaser & Kurz 2019, who take remainders so). With w = d * size, M = ceil(2**64 / w), M*w = 2**64 + e:
+
+    x // w == mulhi(x, M),   x // d % size == mulhi(x*M mod 2**64, size)   while x*e < 2**64.
+
+Proof: let x = q*w + r. Then x*M = q * 2**64 + (r * 2**64 + x*e) / w, and the last term is below
+2**64 since r + x*e / 2**64 < r + 1 <= w. So it is the lower word, and size / 2**64 times it is
+(r + x*e / 2**64) / d, whose integer part is r // d. Powers of two in d are shifted out of x first.
+
 A window of digits is read off the key itself, not off its half rank: the place is the lowest
 digit, so key // (G * cells) == half_rank // G, and a child is
 
@@ -37,7 +46,10 @@ H_SIZE = 3  # the number of values of the window
 H_SIZE_M = 4
 H_SIZE_K = 5
 H_TABLE = 6  # where its table starts
-H_KIND = 7  # HEAD: digits from the first on; INNER; TAIL: reaches the digit that half ranks drop
+H_KIND = 7  # HEAD: digits from the first on; INNER; TAIL: reaches the digit that half ranks drop;
+# SHORT_INNER, SHORT_TAIL: the same with two columns instead of the magic numbers before:
+H_DROP = 1  # how many powers of two are in the unit
+H_SHORT_M = 2  # M for the unit without them, times the size; a SHORT_TAIL has two groups
 H_ODD = 8  # TAIL: parity to add to that of the digits before
 H_GROUPS = 9  # TAIL: how many groups the digits before are cut into
 H_GROUP = 10  # TAIL: G_COLUMNS columns a group, the last digits first
@@ -48,7 +60,7 @@ G_TABLE = 3  # where its parities start
 G_COLUMNS = 4
 MOST_GROUPS = 4
 H_COLUMNS = H_GROUP + MOST_GROUPS * G_COLUMNS
-HEAD, INNER, TAIL = U64(0), U64(1), U64(2)
+HEAD, INNER, TAIL, SHORT_INNER, SHORT_TAIL = U64(0), U64(1), U64(2), U64(3), U64(4)
 
 # Columns of `steps`, one row a child of a place.
 S_SHIFT = 0  # new place - old place, modulo 2**64
@@ -64,6 +76,16 @@ def magic(divisor: int) -> tuple[int, int]:
     """The multiplier m and shift k of a division by `divisor`, exact below 2**62."""
     shift = divisor.bit_length() - 1
     return -(-(1 << (63 + shift)) // divisor), shift
+
+
+def short(unit: int, size: int, limit: int) -> tuple[int, int] | None:
+    """The shift and multiplier that give x // unit % size for all x < `limit`, or None."""
+    drop = (unit & -unit).bit_length() - 1
+    window = (unit >> drop) * size
+    multiplier = -(-(1 << 64) // window)
+    excess = multiplier * window - (1 << 64)
+    exact = multiplier < 1 << 64 and ((limit - 1) >> drop) * excess < 1 << 64
+    return (drop, multiplier) if exact else None
 
 
 @kernel
@@ -98,6 +120,16 @@ def _inner(source: Keys, n: U64, hop: Keys, table: Table, shift: U64, out: Keys)
         key = source[i]
         value = mulhi(key << _1, unit_m) >> unit_k
         value -= (mulhi(value << _1, size_m) >> size_k) * size
+        out[i] = key + U64(np.int64(table[value])) * unit + shift
+
+
+@kernel
+def _short_inner(source: Keys, n: U64, hop: Keys, table: Table, shift: U64, out: Keys) -> None:
+    """Turn a window with digits before and after it; keys are short."""
+    unit, size, drop, multiplier = hop[H_UNIT], hop[H_SIZE], hop[H_DROP], hop[H_SHORT_M]
+    for i in range(n):
+        key = source[i]
+        value = mulhi((key >> drop) * multiplier, size)
         out[i] = key + U64(np.int64(table[value])) * unit + shift
 
 
@@ -140,14 +172,37 @@ def _tail(
 
 
 @kernel
+def _short_tail(
+    source: Keys, n: U64, hop: Keys, table: Table, parities: Parities, shift: U64, out: Keys
+) -> None:
+    """Turn a window that reaches the dropped digit; keys are short, two groups of digits before."""
+    unit, size, drop, multiplier = hop[H_UNIT], hop[H_SIZE], hop[H_DROP], hop[H_SHORT_M]
+    odd = hop[H_ODD]
+    a, a_m, a_k = hop[10], hop[11], hop[12]
+    low, high = parities[hop[13] :], parities[hop[17] :]
+    for i in range(n):
+        key = source[i]
+        short_key = key >> drop
+        before = mulhi(short_key, multiplier)
+        value = mulhi(short_key * multiplier, size)
+        rest = mulhi(before << _1, a_m) >> a_k
+        parity = odd ^ U64(low[before - rest * a]) ^ U64(high[rest])
+        out[i] = key + U64(np.int64(table[(value << _1) + parity])) * unit + shift
+
+
+@kernel
 def _hop(
     source: Keys, n: U64, hop: Keys, table: Table, parities: Parities, shift: U64, out: Keys
 ) -> None:
     own = table[hop[H_TABLE] :]
     if hop[H_KIND] == HEAD:
         _head(source, n, hop, own, shift, out)
+    elif hop[H_KIND] == SHORT_INNER:
+        _short_inner(source, n, hop, own, shift, out)
     elif hop[H_KIND] == INNER:
         _inner(source, n, hop, own, shift, out)
+    elif hop[H_KIND] == SHORT_TAIL:
+        _short_tail(source, n, hop, own, parities, shift, out)
     else:
         _tail(source, n, hop, own, parities, shift, out)
 

@@ -16,15 +16,23 @@ from puzzles.tiles import kernels as ker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GROUP_LIMIT = 1 << 17  # entries of a table of parities
+GROUP_LIMIT = 1 << 18  # entries of a table of parities
 
 
 @dataclass(frozen=True)
 class Program:
-    """The arguments of `kernels.expand` after its buffers, in order, and the bound they imply."""
+    """What the kernels are given.
+
+    arguments: those of `kernels.expand` after its buffers, in order.
+    max_successors: the bound they imply.
+    half_rank_hops: the rows of `hops` again, for half ranks in the place of keys.
+    edges: for each move (source, target) that is not along the snake its first and last + 1 row.
+    """
 
     arguments: tuple[Any, ...]
     max_successors: int
+    half_rank_hops: NDArray[np.uint64]
+    edges: dict[tuple[int, int], tuple[int, int]]
 
 
 @cache
@@ -46,6 +54,7 @@ def build(board: geo.Geometry, metric: str) -> Program:
                 source = target
         plan.append(len(steps))
         most = max(most, plan[-1] - plan[-2])
+    half_rank_hops = hops.rows(1)
     cells_m, cells_k = ker.magic(board.cells)
     arguments = (
         U64(board.cells),
@@ -53,11 +62,11 @@ def build(board: geo.Geometry, metric: str) -> Program:
         U64(cells_k),
         np.array(plan, dtype=np.uint64),
         np.array(steps, dtype=np.uint64).reshape(-1, ker.S_COLUMNS),
-        np.array(hops.rows, dtype=np.uint64).reshape(-1, ker.H_COLUMNS),
+        hops.rows(board.cells),
         _joined(hops.tables, np.dtype(np.int32)),
         _joined(hops.parities, np.dtype(np.uint8)),
     )
-    return Program(arguments, most)
+    return Program(arguments, most, half_rank_hops, hops.edges)
 
 
 def _single(place: int, cells: int, lines: list[list[int]]) -> list[list[int]]:
@@ -76,30 +85,41 @@ class _Hops:
 
     def __init__(self, board: geo.Geometry) -> None:
         self.tiles = board.tiles
-        self.cells = board.cells
-        self.rows: list[tuple[int, ...]] = []
+        self.half_ranks = board.half_ranks
+        self.edges: dict[tuple[int, int], tuple[int, int]] = {}
         self.tables: list[NDArray[np.int32]] = []
         self.parities: list[NDArray[np.uint8]] = []
-        self._edges: dict[tuple[int, int], tuple[int, int]] = {}
+        self._hops: list[geo.Hop] = []
         self._tables_at: dict[tuple[int, int, int], int] = {}
         self._groups: dict[int, list[int]] = {}
 
     def edge(self, source: int, target: int) -> tuple[int, int]:
         """The rows first .. end-1 that take the blank from `source` to `target`."""
-        known = self._edges.get((source, target))
+        known = self.edges.get((source, target))
         if known is None:
-            first = len(self.rows)
-            self.rows += [self._row(hop) for hop in geo.hops(self.tiles, source, target)]
-            known = self._edges[source, target] = (first, len(self.rows))
+            first = len(self._hops)
+            self._hops += geo.hops(self.tiles, source, target)
+            known = self.edges[source, target] = (first, len(self._hops))
         return known
 
-    def _row(self, hop: geo.Hop) -> tuple[int, ...]:
+    def rows(self, places: int) -> NDArray[np.uint64]:
+        """uint64[hops, H_COLUMNS] for keys half_rank * places + place."""
+        rows = [self._row(hop, places) for hop in self._hops]
+        return np.array(rows, dtype=np.uint64).reshape(-1, ker.H_COLUMNS)
+
+    def _row(self, hop: geo.Hop, places: int) -> tuple[int, ...]:
         tail = geo.is_tail(self.tiles, hop.last)
-        unit = self.cells * (1 if tail else factorial(self.tiles - hop.last) // 2)
+        unit = places * (1 if tail else factorial(self.tiles - hop.last) // 2)
         size = geo.table_size(self.tiles, hop.first, hop.last)
         kind = ker.TAIL if tail else ker.INNER if hop.first else ker.HEAD
         groups = self._groups_before(hop.first) if tail else []
-        row = [unit, *ker.magic(unit), size, *ker.magic(size), self._table_at(hop), int(kind)]
+        divide = ker.magic(unit)
+        short = ker.short(unit, size, self.half_ranks * places)
+        if kind != ker.HEAD and short is not None and len(groups) <= 2 * ker.G_COLUMNS:
+            kind, divide = (ker.SHORT_TAIL if tail else ker.SHORT_INNER), short
+            if len(groups) == ker.G_COLUMNS:
+                groups = groups + self._groups_before(0)
+        row = [unit, *divide, size, *ker.magic(size), self._table_at(hop), int(kind)]
         row += [int(hop.odd), len(groups) // ker.G_COLUMNS, *groups]
         return (*row, *[0] * (ker.H_COLUMNS - len(row)))
 
