@@ -89,13 +89,15 @@ def start(
     disk: int | str | None = None,
     threads: int | None = None,
     force: bool = False,
+    algebra: str = "auto",
     observer: Observer | None = None,
 ) -> Outcome:
     """Search `puzzle` breadth-first into the new run directory `run`; returns when it ends.
 
     puzzle: a library name, "tiles:4x4", a file, "module:attribute", or an object that keeps the
     puzzle contract. With a goal the search stops at the goal's depth unless `exhaust`. keep: "all"
-    layers (paths and states can be asked for) or only the "frontier". force: delete a run that is
+    layers (paths and states can be asked for) or only the "frontier". algebra: "set", "fibre" or
+    "auto", the faster one that the puzzle permits. force: delete a run that is
     there. Every depth that is reported is durable; whatever ends a search early, `resume` goes on.
 
     Raises PuzzleError, UsageError, LimitError, RunExists (nothing was written) and StoreErrors.
@@ -110,7 +112,7 @@ def start(
     path = os.fspath(run)
     _prepare_directory(path, force)
     with Session(path, limits, observer, create=True) as session:
-        return _outcome(session.start(found, keep=keep, exhaust=exhaust), path)
+        return _outcome(session.start(found, keep=keep, exhaust=exhaust, algebra=algebra), path)
 
 
 def resume(

@@ -89,19 +89,21 @@ class Session:
 
     # The two ways in
 
-    def start(self, puzzle: Puzzle, *, keep: str, exhaust: bool) -> tuple[Ending, dict[str, Any]]:
+    def start(
+        self, puzzle: Puzzle, *, keep: str, exhaust: bool, algebra: str
+    ) -> tuple[Ending, dict[str, Any]]:
         """Begin a run: check the puzzle, make the catalogue, search."""
         from puzzles.check import quick_check
 
         kernels.warm(puzzle, self._tell)
         quick_check(puzzle)
-        chosen = {"keep": keep, "exhaust": exhaust, "algebra": choose(puzzle)}
+        chosen = {"keep": keep, "exhaust": exhaust, "algebra": choose(puzzle, algebra)}
         parameters = {**chosen, **self._asked()}
-        algebra = make(parameters["algebra"], puzzle)
-        self._plan(algebra, parameters)  # refuses limits that cannot work before a run exists
+        made = make(parameters["algebra"], puzzle)
+        self._plan(made, parameters)  # refuses limits that cannot work before a run exists
         self._catalogue = Catalogue.create(
             self.run,
-            {"extbfs": extbfs.__version__, "algebra": algebra.name},
+            {"extbfs": extbfs.__version__, "algebra": made.name},
             {
                 "run/spec": as_json(
                     {"name": puzzle.name, "puzzle": puzzle.spec, "parameters": parameters}

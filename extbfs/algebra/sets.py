@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra.bounds import WORD, quantiles, split_wide
-from extbfs.algebra.contract import Arrivals, Sink
+from extbfs.algebra.contract import Arrivals, Keys, Sink
+from extbfs.algebra.emitter import Emitter
+from extbfs.algebra.records import DIGIT_TABLE, sort_records, tally, tally_of
 from extbfs.engine.budget import BITMAP, BLOCK_KEYS, MemoryPlan
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books
@@ -22,7 +24,6 @@ from puzzles.contract import Puzzle
 from puzzles.errors import PuzzleError
 from store.buckets import Buckets
 from store.kernels import bitmap, merge, sort
-from store.kernels.fingerprint import fingerprint, fingerprint_offset
 from store.layer import Layer
 from store.pool import Records
 
@@ -39,69 +40,7 @@ MOST_SPLITS = 1 << 13
 
 SLOTS_PER_ARRIVAL = 40
 """A bitmap pays while the range has at most so many keys an arrival."""
-WIDE_DIGIT = 11
-NARROW_DIGIT = 8
-NARROW_BELOW = 1 << 14
-DIGIT_TABLE = 6 << WIDE_DIGIT
 BITMAP_WORDS = BITMAP // 8
-RUN_KEYS = 1 << 20
-"""Keys after which a run is closed and the next begun."""
-
-Keys = npt.NDArray[np.uint64]
-
-
-def tally(keys: Keys) -> Tally:
-    """The tally of an array of keys."""
-    return Tally(int(keys.size), int(fingerprint(keys)))
-
-
-def tally_of(records: Records, n: int, low: int) -> Tally:
-    """The tally of records[:n], residuals to `low`."""
-    return Tally(n, int(fingerprint_offset(records[:n], U64(low))))
-
-
-class Emitter:
-    """Writes ascending keys as runs of bounded size, and looks for goals among them."""
-
-    def __init__(self, worker: Worker, puzzle: Puzzle, sink: Sink) -> None:
-        self._builder = worker.builder
-        self._clock = worker.clock
-        self._puzzle = puzzle
-        self._sink = sink
-        self._held = 0
-        self.kept = Tally()
-        self._goals = 0
-        self._goal_key = 0
-        self._builder.begin()
-
-    def emit(self, keys: Keys) -> None:
-        """Append ascending keys."""
-        self._builder.append(keys)
-        self._clock.lap("encode")
-        self._held += int(keys.size)
-        if self._puzzle.has_goal:
-            found = np.flatnonzero(self._puzzle.is_goal(keys))
-            if found.size and not self._goals:
-                self._goal_key = int(keys[found[0]])
-            self._goals += int(found.size)
-        if self._held >= RUN_KEYS:
-            self._finish_run()
-            self._builder.begin()
-
-    def _finish_run(self) -> None:
-        meta, data = self._builder.finish()
-        self.kept += Tally(meta.count, meta.fingerprint)
-        self._held = 0
-        if meta.count:
-            self._sink(meta, data)
-
-    def finish(self, bucket: int, arrivals: Tally, duplicates: Tally, hits: Tally) -> Books:
-        """Close the run and the books; raise LawBroken when they do not balance."""
-        self._finish_run()
-        where = f"bucket {bucket}"
-        require(where, "merge", arrivals, duplicates + hits + self.kept)
-        kept = self.kept
-        return Books(arrivals, kept, duplicates, hits, kept.count, 0, self._goals, self._goal_key)
 
 
 class SetSpace:
@@ -253,7 +192,7 @@ class SetAlgebra:
         sink: Sink,
     ) -> Books:
         buckets = arrivals.buckets
-        emitter = Emitter(worker, self.puzzle, sink)
+        emitter = SetEmitter(worker, self.puzzle, sink)
         if arrivals.count(bucket) > worker.memory.arrivals:
             return self._combine_external(worker, arrivals, bucket, history, emitter)
         first: Records = worker.space.first.view(buckets.dtype)
@@ -265,7 +204,7 @@ class SetAlgebra:
         dense = width <= SLOTS_PER_ARRIVAL * n and width <= 64 * BITMAP_WORDS
         method = self._combine_dense if dense else self._combine_sorted
         duplicates, hits = method(worker, first, second, n, low, width, history, emitter)
-        return emitter.finish(bucket, came, duplicates, hits)
+        return emitter.close(bucket, came, duplicates, hits)
 
     def _combine_dense(
         self,
@@ -276,7 +215,7 @@ class SetAlgebra:
         low: int,
         width: int,
         history: Sequence[Layer],
-        emitter: Emitter,
+        emitter: SetEmitter,
     ) -> tuple[Tally, Tally]:
         """Mark, clear what earlier layers hold, sweep."""
         bits = worker.space.bitmap
@@ -308,7 +247,7 @@ class SetAlgebra:
         low: int,
         width: int,
         history: Sequence[Layer],
-        emitter: Emitter,
+        emitter: SetEmitter,
     ) -> tuple[Tally, Tally]:
         """Sort, drop equal neighbours, merge against earlier layers."""
         values, spare, kept, dropped = sort_distinct(worker, first, second, n, width)
@@ -329,7 +268,7 @@ class SetAlgebra:
         arrivals: Arrivals,
         bucket: int,
         history: Sequence[Layer],
-        emitter: Emitter,
+        emitter: SetEmitter,
     ) -> Books:
         """A bucket larger than the worker's memory: an external merge sort, then the same laws."""
         buckets = arrivals.buckets
@@ -360,7 +299,23 @@ class SetAlgebra:
                     hits += gone
                 if size:
                     emitter.emit(worker.space.first[:size])
-        return emitter.finish(bucket, came, sum(dropped, Tally()), hits)
+        return emitter.close(bucket, came, sum(dropped, Tally()), hits)
+
+
+class SetEmitter(Emitter):
+    """Writes keys, which are states, and keeps the books of a bucket."""
+
+    def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
+        super().emit(keys, payload)
+        if self._puzzle.has_goal:
+            self.look(keys)
+
+    def close(self, bucket: int, arrivals: Tally, duplicates: Tally, hits: Tally) -> Books:
+        """Close the run and the books; raise LawBroken when they do not balance."""
+        self.finish_run()
+        kept = self.kept
+        require(f"bucket {bucket}", "merge", arrivals, duplicates + hits + kept)
+        return Books(arrivals, kept, duplicates, hits, kept.count, 0, self.goals, self.goal_key)
 
 
 def sort_distinct(
@@ -368,9 +323,7 @@ def sort_distinct(
 ) -> tuple[Records, Records, int, int]:
     """Sort first[:n] and split off duplicates: (distinct, duplicates, their numbers)."""
     bits = max(1, (width - 1).bit_length())
-    digit = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
-    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), worker.space.digits)
-    values, spare = (second, first) if int(swapped) else (first, second)
+    values, spare = sort_records(first, second, n, bits, worker.space.digits)
     kept, dropped = sort.split_duplicates(values, U64(n), spare)
     return values, spare, int(kept), int(dropped)
 

@@ -231,6 +231,7 @@ class Search:
             "bytes": sum(run.meta.length for run in runs),
             "keys": books.kept.count,
             "fingerprint": books.kept.fingerprint,
+            "pending": books.pending,
             **told,
             "spilled": spilled,
             "goals": books.goals,

@@ -1,0 +1,63 @@
+"""The emitter: a bucket's records, in key order, become runs of bounded size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extbfs.algebra.contract import Keys, Sink
+from extbfs.engine.laws import NOTHING, Tally
+from extbfs.engine.worker import Worker
+from puzzles.contract import Puzzle
+
+RUN_KEYS = 1 << 20
+"""Keys after which a run is closed and the next begun."""
+
+
+class Emitter:
+    """Writes the runs of one bucket to a sink. `kept` tallies the records of finished runs.
+
+    goals, goal_key: the goal states that look() has seen, and one of them.
+    """
+
+    def __init__(self, worker: Worker, puzzle: Puzzle, sink: Sink) -> None:
+        self._builder = worker.builder
+        self._clock = worker.clock
+        self._puzzle = puzzle
+        self._sink = sink
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew with nothing."""
+        self.kept = NOTHING
+        self.goals = 0
+        self.goal_key = 0
+        self._held = 0
+        self._builder.begin()
+
+    def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
+        """Append ascending keys."""
+        self._builder.append(keys, payload)
+        self._held += int(keys.size)
+        self._clock.lap("encode")
+        if self._held >= RUN_KEYS:
+            self.finish_run()
+
+    def look(self, states: Keys) -> None:
+        """Look for goals among some states."""
+        found = np.flatnonzero(self._puzzle.is_goal(states))
+        if found.size and not self.goals:
+            self.goal_key = int(states[found[0]])
+        self.goals += int(found.size)
+
+    def finish_run(self) -> None:
+        """Close the run, hand it on and begin the next."""
+        meta, data = self._builder.finish()
+        self._clock.lap("encode")
+        self.kept += Tally(meta.count, meta.fingerprint)
+        self._held = 0
+        if meta.count:
+            self._sink(meta, data)
+        self._builder.begin()

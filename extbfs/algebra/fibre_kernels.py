@@ -1,0 +1,197 @@
+"""Kernels of the fibre algebra: pending edges of records, arrivals of keys, and their merge.
+
+A record's payload is three masks, one above the other: the places of its states, the free places
+still to be visited, the edges still to be taken. An arrival is (key << EDGE_BITS) | edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from store.kernels.jit import kernel, popcount64
+
+U64 = np.uint64
+ZERO = U64(0)
+ONE = U64(1)
+EDGE_BITS = U64(4)
+EDGE_MASK = U64(15)
+SIXTEEN = U64(16)
+LOW_16 = U64(0xFFFF)
+LAST = U64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def select_edges(payload: Any, n: Any, shift: Any, wanted: Any, out: Any) -> Any:
+    """out[i] = pending edges of payload[i] among `wanted`, for i < n; how many in all.
+
+    payload, out: uint32; shift: where the edges begin in a payload; wanted: mask of edges.
+    """
+    total = ZERO
+    for i in range(n):
+        edges = (U64(payload[U64(i)]) >> shift) & wanted
+        out[U64(i)] = edges
+        total += popcount64(edges)
+    return total
+
+
+@kernel
+def select_remote(
+    keys: Any, payload: Any, n: Any, shift: Any, lows: Any, remote: Any, bucket: Any, out: Any
+) -> Any:
+    """As select_edges, with remote[b] the wanted edges of a key in bucket b.
+
+    keys: uint64 ascending; lows: uint64[buckets + 1], bounds in the arrival space; bucket: one that
+    is not behind keys[0]. Returns (total, the bucket of the last key).
+    """
+    total = ZERO
+    i = ZERO
+    while i < n:
+        while lows[bucket + ONE] >> EDGE_BITS <= keys[i]:
+            bucket += ONE
+        high = lows[bucket + ONE] >> EDGE_BITS
+        end = n
+        if keys[n - ONE] >= high:
+            low = i
+            while low + ONE < end:
+                middle = (low + end) >> ONE
+                if keys[middle] < high:
+                    low = middle
+                else:
+                    end = middle
+        wanted = U64(remote[bucket])
+        for k in range(i, end):
+            edges = (U64(payload[U64(k)]) >> shift) & wanted
+            out[U64(k)] = edges
+            total += popcount64(edges)
+        i = end
+    return total, bucket
+
+
+@kernel
+def tag(children: Any, counts: Any) -> Any:
+    """Turn keys grouped by edge into arrivals, in place; counts: uint64[edges], group sizes."""
+    at = ZERO
+    for edge in range(U64(counts.size)):
+        for i in range(counts[U64(edge)]):
+            children[at + U64(i)] = (children[at + U64(i)] << EDGE_BITS) | U64(edge)
+        at += counts[U64(edge)]
+
+
+@kernel
+def append(arrivals: Any, n: Any, low: Any, out: Any, at: Any) -> Any:
+    """out[at + i] = arrivals[i] - low for i < n; the position after the last."""
+    for i in range(n):
+        out[at + U64(i)] = arrivals[U64(i)] - low
+    return at + n
+
+
+@kernel
+def append_within(values: Any, n: Any, shift: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
+    """Append values[i] + shift - low where that is below `width`; the position after the last.
+
+    values: uint32 or uint64 residuals, `shift` their base; out needs room for one value more.
+    """
+    for i in range(n):
+        residual = U64(values[U64(i)]) + shift - low
+        out[at] = residual
+        at += U64(residual < width)
+    return at
+
+
+@kernel
+def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -> Any:
+    """Bring sorted arrivals[:n] together by key; the number of keys.
+
+    arrivals: uint32 or uint64 residuals to `low`; table: uint32[16], what an edge brings: the bit
+    of its place below, its own bit from bit 16 on; keys, bits: uint64, uint32, room for n.
+    """
+    before = LAST
+    at = LAST
+    held = ZERO
+    for i in range(n):
+        arrival = U64(arrivals[U64(i)]) + low
+        key = arrival >> EDGE_BITS
+        new = U64(key != before)
+        at += new
+        held = (held & (new - ONE)) | U64(table[arrival & EDGE_MASK])
+        keys[at] = key
+        bits[at] = held
+        before = key
+    return at + ONE
+
+
+@kernel
+def combine(
+    own: Any,
+    payload: Any,
+    i: Any,
+    n: Any,
+    keys: Any,
+    bits: Any,
+    j: Any,
+    m: Any,
+    widths: Any,
+    free: Any,
+    incident: Any,
+    room: Any,
+    out: Any,
+    out_payload: Any,
+) -> Any:
+    """Merge the records own[i:n] of a layer with what arrived at keys[j:m] into the next layer.
+
+    Both ascend, and own[n] and keys[m] are LAST. widths: (places of the layer's side, places of the
+    next layer's side), in bits. free, incident: the tables of the next layer's side. Stops after
+    `room` records. Returns (i, j, records written, their states, their pending edges, arrivals).
+    """
+    wide, narrow = widths
+    here = (ONE << wide) - ONE
+    there = (ONE << narrow) - ONE
+    written = ZERO
+    states = ZERO
+    pending = ZERO
+    arrived = ZERO
+    while (i < n or j < m) and written < room:
+        a = own[i]
+        b = keys[j]
+        from_own = U64(a <= b)
+        from_keys = U64(b <= a)
+        old = U64(payload[i]) & (ZERO - from_own)
+        came = U64(bits[j]) & (ZERO - from_keys)
+        i += from_own
+        j += from_keys
+        edges = came >> SIXTEEN
+        places = ((old >> wide) & there) | (came & LOW_16)
+        to_visit = U64(free[places]) & ~(old & here)
+        to_take = U64(incident[places]) & ~edges
+        out[written] = min(a, b)
+        out_payload[written] = places | (to_visit << narrow) | (to_take << (narrow + wide))
+        written += U64(places != ZERO)
+        states += popcount64(places)
+        pending += popcount64(to_take)
+        arrived += popcount64(edges)
+    return i, j, written, states, pending, arrived
+
+
+def warm() -> None:
+    """Compile or load every kernel of this module."""
+    keys = np.array([1, 2, LAST], np.uint64)
+    small = np.zeros(8, np.uint32)
+    table = np.zeros(16, np.uint32)
+    masks = np.zeros(4, np.uint16)
+    out = np.zeros(8, np.uint64)
+    lows = np.array([0, 64], np.uint64)
+    two = U64(2)
+    select_edges(small, two, ZERO, ONE, small.copy())
+    select_remote(keys, small, two, ZERO, lows, table, ZERO, small.copy())
+    tag(out, np.zeros(2, np.uint64))
+    for dtype in (np.uint32, np.uint64):
+        values = np.zeros(8, dtype)
+        append(out, two, ZERO, values, ZERO)
+        append_within(values, two, ZERO, two, ZERO, values.copy(), ZERO)
+        collect(values, two, ZERO, table, out, small)
+    widths = (two, two)
+    combine(
+        keys, small, two, two, keys, small, two, two, widths, masks, masks, two, out, small.copy()
+    )
