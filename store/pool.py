@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -97,3 +99,16 @@ class Pool:
                 U64(start),
             )
         )
+
+    def parts(self, bucket: int, out: Records) -> Iterator[int]:
+        """Copy the records of a bucket to out, at most out.size at a time; each part's number."""
+        end = self._cursor[bucket]
+        if end == route.NONE:
+            return
+        at = U64(self._head[bucket]) << self._log_block
+        while at != end:
+            at, copied = route.gather_part(
+                at, end, self._data, self._chain, self._log_block, out, U64(0), U64(out.size)
+            )
+            at = U64(at)
+            yield int(copied)

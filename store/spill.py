@@ -1,4 +1,7 @@
-"""Spill files: a pool written out in bucket order, one checksummed segment a bucket."""
+"""Spill files: a pool written out in bucket order, one checksummed segment a bucket.
+
+The bytes are described in store/SPILL.md.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,22 @@ import numpy.typing as npt
 from xxhash import xxh3_64, xxh3_64_intdigest
 
 from store.buckets import Buckets
-from store.errors import IntegrityError
+from store.errors import IntegrityError, IoFailure, UnknownVersion
 from store.fs import FileSystem
 from store.kernels.fingerprint import fingerprint_offset
 from store.pool import Pool, Records
 from store.run import MASK_64
 
 U64 = np.uint64
-MAGIC = b"xbspill\x01"
-HEADER = struct.Struct("<8sIIIIQ32x")
-"""magic with version; depth; buckets; record width in bytes; zero; records; padding to 64 bytes."""
+MAGIC = b"xbspill"
+VERSION = 1
+HEADER = struct.Struct("<7sBIIIIQQ24x")
+"""magic; version; depth; buckets; record width in bytes; zero; records; xxh3-64 of the bytes before
+it; padding to 64 bytes."""
+CHECKED = HEADER.size - 32
+"""Bytes of the header before its checksum."""
 ROW = np.dtype([("offset", "<u8"), ("count", "<u8"), ("checksum", "<u8")])
 """One table row a bucket, behind the last segment: where it begins, its records, their xxh3."""
-
-
 ROW_STRUCT = struct.Struct("<QQQ")
 
 
@@ -62,13 +67,20 @@ def spill_length(buckets: int, records: int, width: int) -> int:
     return HEADER.size + records * width + buckets * ROW.itemsize
 
 
+def _header(depth: int, buckets: int, width: int, records: int) -> bytes:
+    """The header of a spill file."""
+    fields = (MAGIC, VERSION, depth, buckets, width, 0, records)
+    return HEADER.pack(*fields, xxh3_64_intdigest(HEADER.pack(*fields, 0)[:CHECKED]))
+
+
 def write_spill(
     fs: FileSystem, path: str, depth: int, pool: Pool, staging: npt.NDArray[np.uint8]
 ) -> tuple[int, int, int]:
     """Write all records of `pool` to a new file: (descriptor, length, checksum of the table).
 
-    staging: scratch of some megabytes. The pool is left as it is, the file is not yet synced. On
-    error the descriptor is closed and the file, which no catalogue names, is garbage.
+    staging: scratch of some megabytes, and all the memory this takes but for the table: what one
+    bucket holds past it is written in parts. The pool is left as it is, the file is not yet synced.
+    On error the descriptor is closed and the file, which no catalogue names, is garbage.
     """
     buckets = pool.buckets
     assert buckets is not None
@@ -79,20 +91,26 @@ def write_spill(
     buffer = staging[: staging.size // width * width].view(buckets.dtype)
     fd = fs.create(path)
     try:
-        fs.pwrite(fd, HEADER.pack(MAGIC, depth, buckets.count, width, 0, int(counts.sum())), 0)
+        fs.pwrite(fd, _header(depth, buckets.count, width, int(counts.sum())), 0)
         offset = HEADER.size
         for first, last in _groups(counts, buffer.size):
-            target: Records = buffer
+            rows["offset"][first:last] = offset + width * _before(counts[first:last])
             if int(counts[first]) > buffer.size:
-                target = np.empty(int(counts[first]), buckets.dtype)
+                digest = xxh3_64()
+                for n in pool.parts(first, buffer):
+                    part = buffer[:n].view(np.uint8).data
+                    digest.update(part)
+                    fs.pwrite(fd, part, offset)
+                    offset += n * width
+                rows["checksum"][first] = digest.intdigest()
+                continue
             at = 0
             for bucket in range(first, last):
-                rows["offset"][bucket] = offset + at * width
                 if counts[bucket]:
-                    end = pool.gather(bucket, target, at)
-                    rows["checksum"][bucket] = xxh3_64_intdigest(target[at:end].view(np.uint8).data)
+                    end = pool.gather(bucket, buffer, at)
+                    rows["checksum"][bucket] = xxh3_64_intdigest(buffer[at:end].view(np.uint8).data)
                     at = end
-            fs.pwrite(fd, target[:at].view(np.uint8).data, offset)
+            fs.pwrite(fd, buffer[:at].view(np.uint8).data, offset)
             offset += at * width
         table = rows.tobytes()
         fs.pwrite(fd, table, offset)
@@ -116,6 +134,11 @@ def _groups(counts: npt.NDArray[np.uint64], room: int) -> list[tuple[int, int]]:
     return groups
 
 
+def _before(counts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """uint64[n]: the sum of all counts before each one."""
+    return np.cumsum(counts, dtype=np.uint64) - counts
+
+
 class SpillReader:
     """Point access to the segments of one spill file; thread-safe, the descriptor is shared."""
 
@@ -124,7 +147,12 @@ class SpillReader:
         self._fs = fs
         self._path = os.path.join(run, meta.file)
         self._dtype = buckets.dtype
-        self._fd = fs.open_read(self._path)
+        try:
+            self._fd = fs.open_read(self._path)
+        except IoFailure as error:
+            if error.missing:
+                raise IntegrityError(self._path, None, "the file is missing") from error
+            raise
         try:
             self._load(buckets)
         except BaseException:
@@ -133,24 +161,28 @@ class SpillReader:
 
     def _load(self, buckets: Buckets) -> None:
         header = self._read(0, HEADER.size)
-        magic, _, count, width, _, records = HEADER.unpack(header)
-        if magic != MAGIC or count != buckets.count or width != self._dtype.itemsize:
-            raise IntegrityError(self._path, "header", "the spill header is not this run's")
-        if records != self.meta.records:
-            raise IntegrityError(self._path, "header", "the header miscounts its records")
+        magic, version, depth, _, _, _, _, checksum = HEADER.unpack(header)
+        if xxh3_64_intdigest(header[:CHECKED]) != checksum or magic != MAGIC:
+            raise IntegrityError(self._path, "header", "its checksum is wrong")
+        if version != VERSION:
+            raise UnknownVersion(f"spill file {self._path}", version, VERSION)
+        width, records = self._dtype.itemsize, self.meta.records
+        if header != _header(depth, buckets.count, width, records):
+            raise IntegrityError(self._path, "header", "it is not that of the file recorded")
         if self.meta.length != spill_length(buckets.count, records, width):
             raise IntegrityError(self._path, "header", "the length is not its records'")
-        size = buckets.count * ROW.itemsize
-        table = self._read(self.meta.length - size, size)
-        if xxh3_64_intdigest(table) != self.meta.table_checksum:
-            raise IntegrityError(self._path, "header", "the table's checksum is wrong")
-        self._table = self.meta.length - size
+        self._table = self.meta.length - buckets.count * ROW.itemsize
+        self._read_table()
 
     def counts(self) -> npt.NDArray[np.uint64]:
         """uint64[buckets]: the records of every bucket, read anew: many files have many tables."""
-        size = self.meta.length - self._table
-        rows = np.frombuffer(self._read(self._table, size), ROW)
-        return rows["count"].astype(np.uint64)
+        return self._read_table()["count"].astype(np.uint64)
+
+    def _read_table(self) -> npt.NDArray[np.void]:
+        table = self._read(self._table, self.meta.length - self._table)
+        if xxh3_64_intdigest(table) != self.meta.table_checksum:
+            raise IntegrityError(self._path, "table", "its checksum is wrong")
+        return np.frombuffer(table, ROW)
 
     def _row(self, bucket: int) -> tuple[int, int, int]:
         """(offset, count, checksum) of a bucket's segment."""

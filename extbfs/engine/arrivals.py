@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from store.buckets import Buckets
+from store.errors import IntegrityError
 from store.pool import Pool, Records
 from store.spill import SpillReader
 
@@ -37,13 +38,27 @@ class StoredArrivals:
             at = pool.gather(bucket, out, at)
         for spill in self._spills:
             at = spill.gather(bucket, out, at)
+        self._require(bucket, at)
         return at
 
     def chunks(self, bucket: int, out: Records) -> Iterator[int]:
         """Copy the bucket's records to out part by part; each part's number. Only from spills."""
         assert not self._pools, "a bucket past memory is read from spill files"
+        total = 0
         for spill in self._spills:
-            yield from spill.chunks(bucket, out)
+            for n in spill.chunks(bucket, out):
+                total += n
+                yield n
+        self._require(bucket, total)
+
+    def _require(self, bucket: int, found: int) -> None:
+        """What was read for a bucket is as much as the tables said when the merge began."""
+        if found != self.count(bucket):
+            raise IntegrityError(
+                f"the arrivals of bucket {bucket}",
+                None,
+                f"{found} records were read, and {self.count(bucket)} were sent",
+            )
 
     def close(self) -> None:
         """Give the spill files' descriptors back."""

@@ -141,3 +141,29 @@ def gather_bucket(
     for i in range(at - base):
         out[start + U64(i)] = data[base + U64(i)]
     return start + (at - base)
+
+
+@kernel
+def gather_part(
+    at: Any, end: Any, data: Any, chain: Any, log_block: Any, out: Any, start: Any, room: Any
+) -> Any:
+    """Copy up to `room` records of a chain to out[start:]; (where the rest begins, number copied).
+
+    at: where in data to begin: the first record of a bucket's first block, or what the call before
+    returned. end: the bucket's cursor; the chain is used up when the first result is `end`.
+    """
+    last = end >> log_block
+    copied = ZERO
+    while at != end and copied < room:
+        block = at >> log_block
+        stop = end
+        if block != last:
+            stop = (block + ONE) << log_block
+        n = min(stop - at, room - copied)
+        for i in range(n):
+            out[start + copied + U64(i)] = data[at + U64(i)]
+        copied += n
+        at += n
+        if at == stop and block != last:
+            at = U64(chain[block]) << log_block
+    return at, copied
