@@ -9,6 +9,7 @@ import numpy as np
 
 from puzzles.contract import BasePuzzle
 from puzzles.errors import PuzzleError
+from puzzles.fibre import Fibre
 
 if TYPE_CHECKING:
     from puzzles.contract import Flags, Keys
@@ -40,6 +41,12 @@ class AdaptedPuzzle(BasePuzzle):
             setattr(self, flag, bool(value))
         self.metric = str(getattr(inner, "metric", BasePuzzle.metric))
         self.metrics = tuple(getattr(inner, "metrics", (self.metric,)))
+        fibre = getattr(inner, "fibre", None)
+        if fibre is not None and not isinstance(fibre, Fibre):
+            raise PuzzleError(
+                f"{name}.fibre is {fibre!r}, and should be None or what puzzles.fibre.Fibre says"
+            )
+        self.fibre = fibre
         for method in ("starts", "successors", *_SYMMETRY_METHODS * self.symmetric):
             if not callable(getattr(inner, method, None)):
                 raise PuzzleError(f"{name} has no method {method}(), which a puzzle needs")

@@ -222,6 +222,51 @@ class TestMagicDivision:
             top = (puzzle.key_space - 1) // divisor * divisor
             self.check(divisor, [0, divisor - 1, divisor, max(0, top - 1), top, top + divisor - 1])
 
+    @staticmethod
+    def check_short(unit, size, limit, values):
+        """Both formulas of the kernels, in Python numbers of any length."""
+        plan = kernels.short(unit, size, limit)
+        if plan is None:
+            return False
+        drop, multiplier = plan
+        assert 0 < multiplier < 2**64
+        window = unit * size
+        ends = {0, unit - 1, unit, window - 1, window, limit // window * window - 1, limit - 1}
+        for x in {*values, *ends}:
+            if 0 <= x < limit:
+                product = (x >> drop) * multiplier
+                assert product >> 64 == x // window
+                assert (product % 2**64 * size) >> 64 == x // unit % size
+        return True
+
+    @given(
+        st.integers(1, 2**24),
+        st.integers(0, 10),
+        st.integers(1, 2**20),
+        st.integers(1, 2**62),
+        st.lists(st.integers(0, 2**62 - 1), max_size=20),
+    )
+    def test_short_keys(self, unit, twos, size, limit, values):
+        self.check_short(unit << twos, size, limit, values)
+
+    @pytest.mark.parametrize("size", ["2x2", "3x3", "4x4", "2x10", "3x6", "4x5"])
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_the_short_windows_of_the_boards(self, size, whole):
+        puzzle = FAMILY.from_text(size)
+        known = program.build(puzzle.geometry, "single")
+        limit = puzzle.key_space if whole else puzzle.geometry.half_ranks
+        values = [random.Random(9).randrange(limit) for _ in range(50)]
+        short = 0
+        for hop in known.arguments[5] if whole else known.half_rank_hops:
+            if hop[kernels.H_KIND] in (kernels.SHORT_INNER, kernels.SHORT_TAIL):
+                assert self.check_short(
+                    int(hop[kernels.H_UNIT]), int(hop[kernels.H_SIZE]), limit, values
+                )
+                short += 1
+            if hop[kernels.H_KIND] == kernels.SHORT_TAIL:
+                assert hop[kernels.H_GROUPS] <= 2
+        assert short > 0 or size in ("2x2", "2x10", "3x6", "4x5")
+
     @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
     def test_mulhi_in_python(self, a, b):
         out = np.empty(1, dtype=np.uint64)
