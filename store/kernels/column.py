@@ -15,6 +15,7 @@ import numpy as np
 from store.kernels.bits import (
     BAD_CODE,
     BAD_TABLE,
+    EIGHT,
     OK,
     ONE,
     PAD,
@@ -30,7 +31,7 @@ from store.kernels.bits import (
     low_bits,
     put,
 )
-from store.kernels.jit import clz64, kernel, load64
+from store.kernels.jit import clz64, ctz64, kernel, load64
 
 __all__ = [
     "BAD_CODE",
@@ -49,33 +50,34 @@ ESCAPE = U64(255)
 MOST_LISTED = U64(255)
 
 # Parts of the encoder's work array, uint64[ENCODER_WORK]. The slots are zero between calls.
-SLOT_BITS = U64(13)
-SLOTS = U64(1 << 13)  # value + 1 << 24 | how often it was seen, later its code; 0 when free
+SLOTS = U64(1 << 13)  # (value + 1) << 24 | how often it was seen, later its code; 0 when free
 SEEN = U64(1 << 13)  # slots in use, in order of appearance
 MOST_SEEN = U64(2048)
-MISSED = U64((1 << 13) + 512)  # numbers of keys, in the same place as the end of SEEN
-MOST_SEEN_HALF = U64(1024)
 TALLY = U64((1 << 13) + 2048)  # how many values were seen 0, 1, ... 255 or more times
 ENCODER_WORK = (1 << 13) + 2048 + 256
-
-SAMPLE = U64(8192)
-"""About so many keys of a block are looked at to choose the values that are listed."""
-
-TABLE = 256 + 1024
-ESCAPES = U64(256)
-CHUNK = U64(1024)
-"""Length of the decoder's uint64 table."""
 
 HASH = U64(0x9E3779B97F4A7C15)
 HASH_SHIFT = U64(64 - 13)
 COUNT_BITS = U64(24)
 COUNT = U64((1 << 24) - 1)
-HIGH = U64(32)
+
+SAMPLE = U64(8192)
+"""About so many keys of a block are looked at to choose the values that are listed."""
+
+TABLE = 256
+"""Length of the decoder's uint64 table: what each code stands for, or one of these bits."""
 ESCAPED = U64(1 << 32)
-UNLISTED = U64(1 << 52)
-UNLISTED_BITS = U64(20)
-LOW_BYTES = U64(0x0101010101010101)
-HIGH_BITS = U64(0x8080808080808080)
+UNLISTED = U64(1 << 33)
+VALUE = U64((1 << 32) - 1)
+
+SEVENS = U64(0x7F7F7F7F7F7F7F7F)
+
+
+@kernel
+def find_escapes(word: Any) -> Any:
+    """Bit 7 of every byte of a uint64 that is 255; the other bits are zero."""
+    word = ~word
+    return ~(((word & SEVENS) + SEVENS) | word | SEVENS)
 
 
 @kernel
@@ -168,32 +170,30 @@ def write_codes(
     for code in range(listed):
         held |= ((work[work[SEEN + code]] >> COUNT_BITS) - ONE) << fill
         position, held, fill = put(out, position, held, fill + width)
+    # What is not right where its hash says has code 255 for now: a branch in this loop would often
+    # be guessed wrong.
+    for i in range(n):
+        value = U64(column[i])
+        entry = work[(value * HASH) >> HASH_SHIFT]
+        out[at + i] = U8(min(entry ^ ((value + ONE) << COUNT_BITS), ESCAPE))
     used = listed * width
-    begin = ZERO
-    while begin < n:
-        # What is not where its hash says is noted down, for a branch here would often be guessed
-        # wrong.
-        end = min(begin + MOST_SEEN_HALF, n)
-        missed = ZERO
-        for i in range(begin, end):
-            value = U64(column[i])
-            entry = work[(value * HASH) >> HASH_SHIFT]
-            work[MISSED + missed] = i
-            missed += U64(entry >> COUNT_BITS != value + ONE)
-            out[at + i] = U8(entry & ESCAPE)
-        for k in range(missed):
-            i = work[MISSED + k]
+    for begin in range(ZERO, n, EIGHT):
+        escapes = find_escapes(load64(out, at + begin))
+        while escapes != ZERO:
+            i = begin + (ctz64(escapes) >> THREE)
+            if i >= n:
+                break
+            escapes &= escapes - ONE
             value = U64(column[i])
             entry = work[find_slot(work, value)]
-            if entry == ZERO:
-                used += width
-                if used > room:
-                    return ZERO
-                entry = ESCAPE
-                held |= value << fill
-                position, held, fill = put(out, position, held, fill + width)
-            out[at + i] = U8(entry & ESCAPE)
-        begin = end
+            if entry != ZERO:
+                out[at + i] = U8(entry & ESCAPE)
+                continue
+            used += width
+            if used > room:
+                return ZERO
+            held |= value << fill
+            position, held, fill = put(out, position, held, fill + width)
     put(out, position, held, fill)
     return position + ((fill + SEVEN) >> THREE)
 
@@ -207,7 +207,7 @@ def encode_column(column: Any, n: Any, out: Any, at: Any, work: Any) -> Any:
     work: uint64[ENCODER_WORK], all zero at first.
     """
     raw = n * U64(column.itemsize)
-    if raw <= n + THREE:
+    if raw < n + THREE:
         return ZERO
     room = (raw - n - THREE) << THREE
     every = ZERO
@@ -252,29 +252,28 @@ def decode_column(data: Any, at: Any, length: Any, n: Any, table: Any, column: A
         table[code] = UNLISTED
     table[ESCAPE] = ESCAPED
     odd = ZERO
-    wrong = ZERO
-    begin = ZERO
-    while begin < n:
-        end = min(begin + CHUNK, n)
-        escaped = ZERO
-        for i in range(begin, end):
-            entry = table[data[codes + i]]
-            column[i] = entry & (ESCAPED - ONE)
-            table[ESCAPES + escaped] = i
-            escaped += (entry >> HIGH) & ONE
-            wrong |= entry
-        if wrong & UNLISTED != ZERO:
-            return BAD_CODE
-        odd += escaped
-        begin = end
-        need = ((listed + odd) * width + SEVEN) >> THREE << THREE
-        if need > rest:
-            return TOO_SHORT
-        for k in range(escaped):
-            word = load64(data, position >> THREE) >> (position & SEVEN)
-            column[table[ESCAPES + k]] = low_bits(word, width)
-            position += width
-    if ((listed + odd) * width + SEVEN) >> THREE << THREE != rest:
+    for i in range(n):
+        entry = table[data[codes + i]]
+        column[i] = entry & VALUE
+        odd |= entry
+    if odd & UNLISTED != ZERO:
+        return BAD_CODE
+    used = listed * width
+    if odd & ESCAPED != ZERO:
+        for begin in range(ZERO, n, EIGHT):
+            escapes = find_escapes(load64(data, codes + begin))
+            while escapes != ZERO:
+                i = begin + (ctz64(escapes) >> THREE)
+                if i >= n:
+                    break
+                escapes &= escapes - ONE
+                used += width
+                if used > rest:
+                    return TOO_SHORT
+                word = load64(data, position >> THREE) >> (position & SEVEN)
+                column[i] = low_bits(word, width)
+                position += width
+    if (used + SEVEN) >> THREE != rest >> THREE:
         return TOO_LONG
     return OK
 

@@ -87,6 +87,32 @@ def octaves(keys: list[int], shift: int, starts: int, top: int) -> bytes:
     return starts.to_bytes(8, "little") + bytes([top]) + pairs + tail
 
 
+def listed(payload: list[int], width: int, values: list[int]) -> bytes:
+    """The payload LISTED: whatever is not among `values` is escaped."""
+    codes = bytes(values.index(value) if value in values else 255 for value in payload)
+    stream = [*values, *(value for value in payload if value not in values)]
+    bits = sum(value << width * i for i, value in enumerate(stream))
+    return (
+        bytes([width, len(values)])
+        + codes
+        + bits.to_bytes((len(stream) * width + 7) // 8, "little")
+    )
+
+
+def read_listed(body: bytes, count: int, payload_bits: int) -> list[int]:
+    """The payload of a LISTED column; ValueError when it is none."""
+    width, values, codes = body[0], body[1], body[2 : 2 + count]
+    length = (width * (values + codes.count(255)) + 7) // 8
+    if width > payload_bits or len(codes) < count or len(body) != 2 + count + length:
+        raise ValueError("lengths")
+    if any(values <= code < 255 for code in codes):
+        raise ValueError("codes")
+    bits = int.from_bytes(body[2 + count :], "little")
+    stream = [bits >> width * i & (1 << width) - 1 for i in range(values + codes.count(255))]
+    escapes = iter(stream[values:])
+    return [next(escapes) if code == 255 else stream[code] for code in codes]
+
+
 def read_octaves(body: bytes, count: int, first: int, shift: int) -> list[int]:
     classes = classes_of(int.from_bytes(body[:8], "little"), body[8])
     middle = 9 + count // 2

@@ -16,6 +16,7 @@ from store.block import BODY_ZSTD, HEADER, PAYLOAD_LISTED, PAYLOAD_ZSTD, BlockEn
 from store.errors import UnknownVersion
 from store.kernels import codec
 from store.scratch import Scratch
+from tests.store import naive_codec as naive
 from tests.store.key_sets import array, ascending
 from tests.store.run_bytes import reheaded, sealed
 
@@ -98,10 +99,14 @@ GOOD = encoded([5, 6, 9, 100, 101, 5000], [1, 2, 3, 4, 5, 6], 8)
 FRAMED = encoded([7 * i for i in range(1, 3000)], [4] * 2999, 16, profile="compact")
 
 
-def test_every_flipped_bit_is_detected() -> None:
-    for at in range(len(GOOD)):
+LISTED = encoded(list(range(30)), [300, 2**20, 5] * 10, 32)
+
+
+@pytest.mark.parametrize("good", [GOOD, LISTED])
+def test_every_flipped_bit_is_detected(good: bytes) -> None:
+    for at in range(len(good)):
         for bit in range(8):
-            bad = bytearray(GOOD)
+            bad = bytearray(good)
             bad[at] ^= 1 << bit
             refused(bytes(bad), "checksum")
 
@@ -159,6 +164,51 @@ class TestForgedHeader:
         if header.codec != other:
             with pytest.raises(BlockFault):
                 decoded(reheaded(GOOD, codec=int(other)))
+
+
+class TestForgedList:
+    """The checksum is right, and the payload that is LISTED is nonsense."""
+
+    START = len(LISTED) - block.read_header(memoryview(LISTED)).payload
+
+    def test_the_list_itself_is_good(self) -> None:
+        assert block.read_header(memoryview(LISTED)).flags == PAYLOAD_LISTED
+        assert LISTED[self.START : self.START + 5] == bytes([21, 3, 0, 1, 2])
+        assert decoded(LISTED) == (list(range(30)), [300, 2**20, 5] * 10)
+
+    @pytest.mark.parametrize(
+        ("at", "value", "what"),
+        [
+            (0, 33, "width"),
+            (0, 22, "longer|shorter"),
+            (0, 0, "longer"),
+            (1, 2, "not listed"),
+            (1, 4, "shorter"),
+            (2, 3, "not listed"),
+            (2, 255, "shorter"),
+        ],
+    )
+    def test_is_refused(self, at: int, value: int, what: str) -> None:
+        bad = bytearray(LISTED)
+        bad[self.START + at] = value
+        refused(sealed(bytes(bad)), what)
+
+    @pytest.mark.parametrize("length", [0, 1, 2, 31, 32, 39, 41, 100])
+    def test_of_another_length_is_refused(self, length: int) -> None:
+        payload = (LISTED[self.START :] + bytes(100))[:length]
+        forged = LISTED[: self.START] + payload
+        refused(reheaded(forged, payload=length, stored_payload=length), "longer|shorter")
+
+    @given(st.binary(max_size=119))
+    def test_noise_is_refused_or_read(self, noise: bytes) -> None:
+        forged = LISTED[: self.START] + noise
+        data = reheaded(forged, payload=len(noise), stored_payload=len(noise))
+        try:
+            expected = naive.read_listed(noise + bytes(max(0, 2 - len(noise))), 30, 32)
+        except ValueError:
+            refused(data, "payload")
+        else:
+            assert decoded(data)[1] == expected
 
 
 class TestForgedFrame:

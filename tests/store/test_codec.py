@@ -236,6 +236,18 @@ class TestFingerprint:
         assert int(total) == naive.fingerprint(keys)
         assert good == (keys == sorted(set(keys)))
 
+    @given(st.lists(st.tuples(st.integers(0, TOP), st.integers(0, 255)), max_size=40))
+    def test_of_records_is_the_sum_of_the_mixed_records(self, pairs: list[tuple[int, int]]) -> None:
+        keys = [key for key, _ in pairs]
+        ascend = keys == sorted(set(keys))
+        for factor, dtype in ((1, np.uint8), (257, np.uint16), (2**24 + 1, np.uint32)):
+            payload = [value * factor for _, value in pairs]
+            column = np.array(payload, dtype)
+            both = naive.record_fingerprint(keys, payload)
+            assert int(fingerprint.fingerprint_records(array(keys), column)) == both
+            survey = fingerprint.survey_records(array(keys), column)
+            assert [int(x) for x in survey] == [naive.fingerprint(keys), both, ascend]
+
     def test_the_mix_is_that_of_splitmix64(self) -> None:
         # The first numbers of the reference generator with seed 1234567 (Vigna, splitmix64.c).
         seed, golden = 1234567, 0x9E3779B97F4A7C15

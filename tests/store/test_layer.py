@@ -86,6 +86,31 @@ class TestReading:
         assert all(views)
         assert [k for view in views for k in view] == [k for k in keys if low <= k < high]
 
+    @given(ascending(), st.integers(1, 20), st.sampled_from([8, 16, 32]), st.data())
+    def test_ranges_of_records_are_slices(
+        self, keys: list[int], block_keys: int, bits: int, data: st.DataObject
+    ) -> None:
+        payload = [key * key % 251 << bits - 8 for key in keys]
+        records = dict(zip(keys, payload, strict=True))
+        half = len(keys) // 2
+        options = {"block_keys": block_keys, "payload_bits": bits}
+        layer = layer_of(
+            *(
+                build(part, [records[key] for key in part], **options)
+                for part in (keys[:half], keys[half:])
+            )
+        )
+        assert layer.record_fingerprint == naive.record_fingerprint(keys, payload)
+        bound = st.one_of(
+            st.integers(0, 2**64), st.sampled_from([k + d for k in keys for d in (-1, 0, 1)])
+        )
+        low, high = data.draw(bound), data.draw(bound)
+        found: list[tuple[int, int]] = []
+        for view, column in layer.read_range_records(low, high, SCRATCH):
+            assert view.size > 0
+            found += zip(view.tolist(), column.tolist(), strict=True)
+        assert found == [(k, v) for k, v in records.items() if low <= k < high]
+
     @given(layers(), st.lists(st.integers(0, TOP), max_size=20), st.randoms())
     def test_contains_is_membership(
         self, case: tuple[list[int], Layer], strangers: list[int], random: np.random.Generator
@@ -297,6 +322,11 @@ class TestForgery:
         meta = replace(META, fingerprint=META.fingerprint ^ 1)
         layer = layer_of((meta, DATA))
         with pytest.raises(IntegrityError, match="not those that were recorded"):
+            verify_run(layer, 0, SCRATCH)
+
+    def test_a_wrong_record_fingerprint_is_found_by_verify(self) -> None:
+        layer = layer_of((replace(META, record_fingerprint=META.record_fingerprint ^ 1), DATA))
+        with pytest.raises(IntegrityError, match="payload is not the one that was recorded"):
             verify_run(layer, 0, SCRATCH)
 
     def test_a_huge_index_takes_no_memory(self) -> None:

@@ -114,7 +114,10 @@ def test_payload_goes_with_the_keys_in_pieces() -> None:
     for at in range(0, 1000, 77):
         builder.append(keys[at : at + 77], payload[at : at + 77])
     meta, view = builder.finish()
+    assert meta.fingerprint == naive.fingerprint(keys.tolist())
+    assert meta.record_fingerprint == naive.record_fingerprint(keys.tolist(), payload.tolist())
     layer = layer_of((meta, bytes(view)))
+    verify_run(layer, 0, SCRATCH)
     records = [(k.copy(), p.copy()) for k, p in layer.read_records(0, layer.blocks, SCRATCH)]
     assert np.concatenate([k for k, _ in records]).tolist() == keys.tolist()
     assert np.concatenate([p for _, p in records]).tolist() == payload.tolist()
@@ -161,6 +164,7 @@ class TestRecord:
             {"index_offset": 0},
             {"offset": 2**63},
             {"payload_bits": 5},
+            {"payload_bits": 0},
         ],
     )
     def test_that_contradicts_itself_is_refused(self, fields: dict[str, Any]) -> None:
