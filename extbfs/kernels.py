@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import puzzles.jit
-from puzzles.contract import Puzzle
+from extbfs.algebra.contract import LayerAlgebra
 from store.kernels.jit import cache_directory
 
 SLOW = 1.5
 """Seconds after which the wait is explained."""
 
 
-def warm(puzzle: Puzzle, tell: Callable[[str], None]) -> float:
-    """Compile or load every kernel the search of `puzzle` needs; the seconds it took."""
+def warm(algebra: LayerAlgebra, tell: Callable[[str], None]) -> float:
+    """Compile or load every kernel that a search by `algebra` needs; the seconds it took."""
     from store.kernels.warm import warm as warm_store
 
     begun = time.monotonic()
@@ -26,7 +26,7 @@ def warm(puzzle: Puzzle, tell: Callable[[str], None]) -> float:
         if not _filled():
             tell("compiling kernels, once on this machine: about 15 seconds ...")
         warm_store()
-        puzzle.warm()
+        algebra.warm()
     took = time.monotonic() - begun
     if took > SLOW:
         tell(f"kernels ready after {took:.1f} s")

@@ -95,11 +95,11 @@ class Session:
         """Begin a run: check the puzzle, make the catalogue, search."""
         from puzzles.check import quick_check
 
-        kernels.warm(puzzle, self._tell)
-        quick_check(puzzle)
         chosen = {"keep": keep, "exhaust": exhaust, "algebra": choose(puzzle, algebra)}
         parameters = {**chosen, **self._asked()}
         made = make(parameters["algebra"], puzzle)
+        kernels.warm(made, self._tell)
+        quick_check(puzzle)
         self._plan(made, parameters)  # refuses limits that cannot work before a run exists
         self._catalogue = Catalogue.create(
             self.run,
@@ -126,7 +126,7 @@ class Session:
         if stored is None:
             raise NotARun(self.run, "its catalogue names no puzzle")
         puzzle = rebuild(stored["puzzle"], named)
-        kernels.warm(puzzle, self._tell)
+        kernels.warm(make(stored["parameters"]["algebra"], puzzle), self._tell)
         compare_samples(puzzle, ledger.get_json("run/samples"))
         sizes = {name: size for name, size in self._sizes().items() if size is not None}
         parameters = {**stored["parameters"], **given, **sizes}

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from store.errors import IntegrityError
 
-LUT_BITS = 12
-"""log2 of the cells of the look-up table that narrows the search for a key's bucket."""
+LUT_BITS = 16
+"""log2 of the most cells of the look-up table that narrows the search for a key's bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Buckets:
         if lows.size < 2 or lows[0] != 0 or not bool((lows[1:] > lows[:-1]).all()):
             raise IntegrityError("catalogue", "plan", "the bucket bounds are not ascending")
         last = int(lows[-1]) - 1
-        shift = max(0, last.bit_length() - LUT_BITS)
+        bits = min(LUT_BITS, 6 + lows.size.bit_length())
+        shift = max(0, last.bit_length() - bits)
         cells = (last >> shift) + 1
         starts = np.arange(cells, dtype=np.uint64) << np.uint64(shift)
         lut = np.empty(cells + 1, np.uint32)

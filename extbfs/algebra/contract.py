@@ -58,6 +58,9 @@ class LayerAlgebra(Protocol):
     def workspace(self, memory: MemoryPlan) -> Any:
         """The arrays that one worker's jobs need, allocated once: Worker.space."""
 
+    def warm(self) -> None:
+        """Compile, or load from the cache, every kernel of the puzzle and of this algebra."""
+
     def begin(self) -> tuple[Keys, npt.NDArray[Any] | None, Books]:
         """Layer 0: its keys, payload and books."""
 

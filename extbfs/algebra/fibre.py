@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra import fibre_kernels
-from extbfs.algebra.bounds import aligned_bounds, block_ranges, sample_keys
+from extbfs.algebra.bounds import WORD, aligned_bounds, block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
@@ -39,10 +39,9 @@ U64 = np.uint64
 ZERO = U64(0)
 OWN_KEYS = 1 << 17
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
-SLICE = 1 << 14
-CHILDREN = 1 << 16
-"""Records expanded in one call, and the most arrivals that it may have."""
-NARROW_ABOVE = 1 << 26
+SLICE = 1 << 15
+"""Records expanded in one call."""
+NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""
 WIDEST = 1 << (32 - int(EDGE_BITS))
 
@@ -59,7 +58,7 @@ class FibreSpace:
         self.first = np.empty(arrivals + PAD, np.uint64)
         self.second = np.empty(arrivals + PAD, np.uint64)
         self.bits = np.empty(arrivals + PAD, np.uint32)
-        self.children = np.empty(CHILDREN + PAD, np.uint64)
+        self.children = np.empty(SLICE * max(1, edges), np.uint64)
         self.pending = np.empty(SLICE, np.uint32)
         self.counts = np.zeros(edges, np.uint64)
         self.out = np.empty(BLOCK_KEYS + PAD, np.uint64)
@@ -95,6 +94,11 @@ class FibreAlgebra:
 
     def workspace(self, memory: MemoryPlan) -> FibreSpace:
         return FibreSpace(memory.arrivals, self.fibre.edges)
+
+    def warm(self) -> None:
+        self.puzzle.warm()
+        self.fibre.warm()
+        fibre_kernels.warm()
 
     def begin(self) -> tuple[Keys, Payload, Books]:
         fibre, side = self.fibre, self.side(0)
@@ -178,31 +182,23 @@ class FibreAlgebra:
                 total, bucket = fibre_kernels.select_remote(
                     part, masks, n, self._shift, lows, self._remote, U64(bucket), space.pending
                 )
-                for sent in self._children(space, part, space.pending, int(total)):
-                    clock.lap("expand")
-                    worker.make_room(int(sent.size))
-                    worker.sent += tally(sent)
-                    worker.pool.route(sent, int(sent.size))
-                    clock.lap("route")
+                sent = self._children(space, part, int(total))
+                clock.lap("expand")
+                worker.make_room(int(sent.size))
+                worker.sent += tally(sent)
+                worker.pool.route(sent, int(sent.size))
+                clock.lap("route")
 
-    def _children(
-        self, space: FibreSpace, keys: Keys, pending: Payload, total: int
-    ) -> Iterator[Keys]:
-        """The arrivals that keys[i] sends through the edges pending[i], `total` in all."""
+    def _children(self, space: FibreSpace, keys: Keys, total: int) -> Keys:
+        """The arrivals that keys[i] sends through the edges space.pending[i], `total` in all."""
         if total == 0:
-            return
-        n = int(keys.size)
-        if total > CHILDREN:
-            half = n // 2
-            for part in (slice(0, half), slice(half, n)):
-                count = int(np.bitwise_count(pending[part]).sum())
-                yield from self._children(space, keys[part], pending[part], count)
-            return
+            return space.children[:0]
         side, counts = self._old_side, space.counts
-        got = self.fibre.expand(keys, pending, n, side, space.children, counts)
+        n = int(keys.size)
+        got = self.fibre.expand(keys, space.pending, n, side, space.children, counts)
         require("expand", "pending edges", Tally(total), Tally(int(got)))
         fibre_kernels.tag(space.children, counts)
-        yield space.children[:got]
+        return space.children[:got]
 
     # Merging
 
@@ -269,19 +265,19 @@ class FibreAlgebra:
         space: FibreSpace = worker.space
         buckets = arrivals.buckets
         whole = span == (buckets.low(bucket), buckets.high(bucket))
-        first: Records = space.first.view(buckets.dtype)
-        second: Records = space.second.view(buckets.dtype)
+        narrow = span[1] - span[0] <= WORD
+        first: Records = space.first.view(np.uint32) if narrow else space.first
+        second: Records = space.second.view(np.uint32) if narrow else space.second
         own, own_tally, n, local = self._own(worker, layer, buckets, bucket, span, first)
         routed = NOTHING
-        for start, end in self._routed(space, arrivals, bucket, span, whole, first, second, n):
+        for start, end in self._routed(space, arrivals, bucket, span, whole, first, n):
             routed += tally_of(first[start:end], end - start, span[0])
             n = end
         worker.clock.lap("gather")
-        bits = max(1, (span[1] - span[0] - 1).bit_length())
-        values, _ = sort_records(first, second, n, bits, space.digits)
+        values, _ = sort_records(first, second, n, span[1] - span[0], space.digits, EDGE_BITS)
         require(f"bucket {bucket}", "sort", local + routed, tally_of(values, n, span[0]))
         worker.clock.lap("sort")
-        spare = space.second if values.base is space.first else space.first
+        spare = space.second if values is first else space.first
         m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), self._table, spare, space.bits))
         spare[m] = LAST
         space.own[own] = LAST
@@ -347,8 +343,8 @@ class FibreAlgebra:
                 total = fibre_kernels.select_edges(
                     payload[at : at + SLICE], U64(few.size), self._shift, wanted, space.pending
                 )
-                for children in self._children(space, few, space.pending, int(total)):
-                    n = self._append(space, children, span, part == (low, high), first, n)
+                children = self._children(space, few, int(total))
+                n = self._append(space, children, span, part == (low, high), first, n)
             clock.lap("expand")
         return own, own_tally, n, tally_of(first, n, span[0])
 
@@ -374,14 +370,14 @@ class FibreAlgebra:
         span: tuple[int, int],
         whole: bool,
         first: Records,
-        second: Records,
         n: int,
     ) -> Iterator[tuple[int, int]]:
         """Append the routed arrivals that lie in `span` to first[n:]; each part's (start, end)."""
         count = arrivals.count(bucket)
-        if whole:
-            if n + count > space.arrivals:
-                raise Overfull
+        second: Records = space.second.view(arrivals.buckets.dtype)
+        if whole and n + count > space.arrivals:
+            raise Overfull
+        if whole and first.dtype == second.dtype:
             yield n, n + arrivals.gather(bucket, first[n : n + count + PAD])
             return
         low, width = U64(span[0]), U64(span[1] - span[0])

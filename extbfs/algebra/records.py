@@ -11,6 +11,7 @@ from store.kernels.fingerprint import fingerprint, fingerprint_offset
 from store.pool import Records
 
 U64 = np.uint64
+ZERO = U64(0)
 WIDE_DIGIT = 11
 NARROW_DIGIT = 8
 NARROW_BELOW = 1 << 14
@@ -30,12 +31,14 @@ def tally_of(records: Records, n: int, low: int) -> Tally:
 
 
 def sort_records(
-    first: Records, second: Records, n: int, bits: int, table: Keys
+    first: Records, second: Records, n: int, width: int, table: Keys, ignored: np.uint64 = ZERO
 ) -> tuple[Records, Records]:
-    """Sort first[:n], all below 2**bits; (the array that holds the result, the other one).
+    """Sort first[:n], all below `width`; (the array that holds the result, the other one).
 
-    table: uint64[DIGIT_TABLE] scratch.
+    table: uint64[DIGIT_TABLE] scratch; ignored: low bits that do not matter to the order.
     """
-    digit = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
-    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), table)
+    bits = max(1, (width - 1).bit_length() - int(ignored))
+    widest = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
+    digit = -(-bits // -(-bits // widest))
+    swapped = sort.radix_sort(first, second, U64(n), ignored, U64(bits), U64(digit), table)
     return (second, first) if int(swapped) else (first, second)

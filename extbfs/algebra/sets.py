@@ -73,6 +73,9 @@ class SetAlgebra:
     def workspace(self, memory: MemoryPlan) -> SetSpace:
         return SetSpace(memory, self.puzzle.max_successors)
 
+    def warm(self) -> None:
+        self.puzzle.warm()
+
     def begin(self) -> tuple[Keys, None, Books]:
         starts = np.unique(np.asarray(self.puzzle.starts(), np.uint64))
         goals = starts[self.puzzle.is_goal(starts)] if self.puzzle.has_goal else starts[:0]
@@ -322,8 +325,7 @@ def sort_distinct(
     worker: Worker, first: Records, second: Records, n: int, width: int
 ) -> tuple[Records, Records, int, int]:
     """Sort first[:n] and split off duplicates: (distinct, duplicates, their numbers)."""
-    bits = max(1, (width - 1).bit_length())
-    values, spare = sort_records(first, second, n, bits, worker.space.digits)
+    values, spare = sort_records(first, second, n, width, worker.space.digits)
     kept, dropped = sort.split_duplicates(values, U64(n), spare)
     return values, spare, int(kept), int(dropped)
 

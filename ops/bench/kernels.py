@@ -181,7 +181,7 @@ def _sort_rows(values: Records, bits: int, digit: int, digits: Keys) -> Iterator
     yield measure(
         "radix sort",
         values.size,
-        lambda: sort.radix_sort(first, second, n, U64(bits), U64(digit), digits),
+        lambda: sort.radix_sort(first, second, n, U64(0), U64(bits), U64(digit), digits),
         refill,
         **more,
     )

@@ -33,7 +33,7 @@ def warm() -> None:
         route.count_buckets(chain, head, cursor, log, counts)
         route.gather_bucket(U64(0), data, chain, head, cursor, log, other, U64(0))
         route.gather_part(U64(0), ONE, data, chain, log, other, U64(0), ONE)
-        sort.radix_sort(data, other, U64(64), U64(16), U64(8), digits)
+        sort.radix_sort(data, other, U64(64), U64(0), U64(16), U64(8), digits)
         sort.split_duplicates(data, U64(4), other)
         merge.subtract(data, U64(0), U64(0), U64(0), keys, U64(0), U64(0), other)
         merge.move_down(data, U64(0), U64(1), U64(0))

@@ -37,7 +37,7 @@ def test_radix_sort_sorts(given_records, digit):
     first = np.concatenate([np.array(values, dtype), guard])
     second = np.concatenate([np.zeros(n, dtype), guard])
     table = np.full(-(-bits // digit) << digit, 99, np.uint64)
-    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(digit), table)
+    swapped = sort.radix_sort(first, second, U64(n), U64(0), U64(bits), U64(digit), table)
     result = second if int(swapped) else first
     assert result[:n].tolist() == sorted(values)
     assert first[n:].tolist() == second[n:].tolist() == [7, 7, 7]
@@ -54,7 +54,7 @@ def test_sizes_about_the_switch_to_radix_passes(dtype, n, pattern):
     values = shifts[pattern].astype(dtype)
     first, second = values.copy(), values.copy()
     table = np.zeros(-(-bits // 11) << 11, np.uint64)
-    swapped = sort.radix_sort(first, second, U64(n), U64(bits), U64(11), table)
+    swapped = sort.radix_sort(first, second, U64(n), U64(0), U64(bits), U64(11), table)
     assert (second if int(swapped) else first).tolist() == sorted(values.tolist())
 
 
