@@ -216,10 +216,6 @@ class BlockEncoder:
         plain = end - at
         if self._compact and column.nbytes > MIN_ZSTD:
             frame = self._zstd.compress(self.buffer.data[at:end])
-            if flags:
-                other = self._zstd.compress(column.data)
-                if len(other) < len(frame):
-                    frame, flags, plain = other, 0, column.nbytes
             if len(frame) < end - at:
                 return flags | PAYLOAD_ZSTD, plain, self._put(at, frame)
         return flags, plain, end

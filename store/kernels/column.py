@@ -16,6 +16,7 @@ from store.kernels.bits import (
     BAD_CODE,
     BAD_TABLE,
     EIGHT,
+    FOUR,
     OK,
     ONE,
     PAD,
@@ -31,7 +32,7 @@ from store.kernels.bits import (
     low_bits,
     put,
 )
-from store.kernels.jit import clz64, ctz64, kernel, load64
+from store.kernels.jit import clz64, ctz64, kernel, load64, popcount64
 
 __all__ = [
     "BAD_CODE",
@@ -54,36 +55,65 @@ SLOTS = U64(1 << 13)  # (value + 1) << 24 | how often it was seen, later its cod
 SEEN = U64(1 << 13)  # slots in use, in order of appearance
 MOST_SEEN = U64(2048)
 TALLY = U64((1 << 13) + 2048)  # how many values were seen 0, 1, ... 255 or more times
-ENCODER_WORK = (1 << 13) + 2048 + 256
+MISSED = U64((1 << 13) + 256)  # keys of a chunk without a code so far, behind the chosen slots
+FOUND = U64((1 << 13) + 2048 + 256)  # what the hashes of a chunk lead to
+ENCODER_WORK = (1 << 13) + 2048 + 256 + 1024
 
-HASH = U64(0x9E3779B97F4A7C15)
-HASH_SHIFT = U64(64 - 13)
+HASH = U64(0x9E3779B1)
+HASH_SHIFT = U64(32 - 13)
 COUNT_BITS = U64(24)
 COUNT = U64((1 << 24) - 1)
 
 SAMPLE = U64(8192)
 """About so many keys of a block are looked at to choose the values that are listed."""
 
-TABLE = 256
-"""Length of the decoder's uint64 table: what each code stands for, or one of these bits."""
+CHUNK = U64(1024)
+"""So many keys go through one stage before the next."""
+
+TABLE = 256 + 1024 + 4
+"""Length of the decoder's uint64 table: what each code stands for, or one of two bits; escapes."""
+WHERE = U64(256)
 ESCAPED = U64(1 << 32)
 UNLISTED = U64(1 << 33)
 VALUE = U64((1 << 32) - 1)
 
 SEVENS = U64(0x7F7F7F7F7F7F7F7F)
+SIDE_BY_SIDE = U64(0x0102040810204080)
+TOP_BYTE = U64(56)
 
 
 @kernel
-def find_escapes(word: Any) -> Any:
-    """Bit 7 of every byte of a uint64 that is 255; the other bits are zero."""
-    word = ~word
-    return ~(((word & SEVENS) + SEVENS) | word | SEVENS)
+def list_escapes(data: Any, at: Any, begin: Any, end: Any, where: Any, base: Any) -> Any:
+    """Write to where[base:] the i of begin .. end - 1 with data[at + i] == 255; how many.
+
+    where: uint64 with room for four more than there are; 63 bytes of data behind the last are read.
+    """
+    found = base
+    for group in range(begin, end, SIXTY_FOUR):
+        escapes = ZERO
+        for j in range(ZERO, SIXTY_FOUR, EIGHT):
+            word = ~load64(data, at + group + j)
+            # Bit 7 of every byte that was 255; then these eight bits side by side.
+            zeros = ~(((word & SEVENS) + SEVENS) | word | SEVENS)
+            escapes |= (((zeros >> SEVEN) * SIDE_BY_SIDE) >> TOP_BYTE) << j
+        if end - group < SIXTY_FOUR:
+            escapes &= (ONE << (end - group)) - ONE
+        behind = found + popcount64(escapes)
+        # Four at least, because a loop that ends here and there would often be guessed wrong.
+        for k in range(found, found + FOUR):
+            where[k] = group + ctz64(escapes)
+            escapes &= escapes - ONE
+        for k in range(found + FOUR, behind):
+            where[k] = group + ctz64(escapes)
+            escapes &= escapes - ONE
+        found = behind
+    return found - base
 
 
 @kernel
 def find_slot(work: Any, value: Any) -> Any:
     """The slot that holds `value`, or the free one where it belongs."""
-    slot = (value * HASH) >> HASH_SHIFT
+    slot = ((value * HASH) & VALUE) >> HASH_SHIFT
     while work[slot] != ZERO and work[slot] >> COUNT_BITS != value + ONE:
         slot = (slot + ONE) & (SLOTS - ONE)
     return slot
@@ -170,20 +200,21 @@ def write_codes(
     for code in range(listed):
         held |= ((work[work[SEEN + code]] >> COUNT_BITS) - ONE) << fill
         position, held, fill = put(out, position, held, fill + width)
-    # What is not right where its hash says has code 255 for now: a branch in this loop would often
-    # be guessed wrong.
-    for i in range(n):
-        value = U64(column[i])
-        entry = work[(value * HASH) >> HASH_SHIFT]
-        out[at + i] = U8(min(entry ^ ((value + ONE) << COUNT_BITS), ESCAPE))
     used = listed * width
-    for begin in range(ZERO, n, EIGHT):
-        escapes = find_escapes(load64(out, at + begin))
-        while escapes != ZERO:
-            i = begin + (ctz64(escapes) >> THREE)
-            if i >= n:
-                break
-            escapes &= escapes - ONE
+    for begin in range(ZERO, n, CHUNK):
+        # First the code of what is right where its hash says, and 255 for the rest: a branch would
+        # often be guessed wrong, and three short loops are faster than one, for two are vectors.
+        some = min(CHUNK, n - begin)
+        for j in range(some):
+            work[FOUND + j] = ((U64(column[begin + j]) * HASH) & VALUE) >> HASH_SHIFT
+        for j in range(some):
+            work[FOUND + j] = work[work[FOUND + j]]
+        for j in range(some):
+            value = U64(column[begin + j])
+            out[at + begin + j] = U8(min(work[FOUND + j] ^ ((value + ONE) << COUNT_BITS), ESCAPE))
+        missed = list_escapes(out, at, begin, min(begin + CHUNK, n), work, MISSED)
+        for k in range(missed):
+            i = work[MISSED + k]
             value = U64(column[i])
             entry = work[find_slot(work, value)]
             if entry != ZERO:
@@ -260,18 +291,14 @@ def decode_column(data: Any, at: Any, length: Any, n: Any, table: Any, column: A
         return BAD_CODE
     used = listed * width
     if odd & ESCAPED != ZERO:
-        for begin in range(ZERO, n, EIGHT):
-            escapes = find_escapes(load64(data, codes + begin))
-            while escapes != ZERO:
-                i = begin + (ctz64(escapes) >> THREE)
-                if i >= n:
-                    break
-                escapes &= escapes - ONE
-                used += width
-                if used > rest:
-                    return TOO_SHORT
+        for begin in range(ZERO, n, CHUNK):
+            escaped = list_escapes(data, codes, begin, min(begin + CHUNK, n), table, WHERE)
+            used += escaped * width
+            if used > rest:
+                return TOO_SHORT
+            for k in range(escaped):
                 word = load64(data, position >> THREE) >> (position & SEVEN)
-                column[i] = low_bits(word, width)
+                column[table[WHERE + k]] = low_bits(word, width)
                 position += width
     if (used + SEVEN) >> THREE != rest >> THREE:
         return TOO_LONG

@@ -221,7 +221,7 @@ class TestForgedFrame:
 
     def test_the_frame_itself_is_good(self) -> None:
         header = block.read_header(memoryview(FRAMED))
-        assert header.flags == BODY_ZSTD | PAYLOAD_ZSTD
+        assert header.flags == BODY_ZSTD | PAYLOAD_ZSTD | PAYLOAD_LISTED
         frame = FRAMED[HEADER.size : HEADER.size + header.stored_body]
         assert decoded(self.forged(frame)) == decoded(FRAMED)
         refused(self.forged(frame + b"\0"), "zstd")
