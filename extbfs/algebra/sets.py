@@ -142,9 +142,9 @@ class SetAlgebra:
         for keys in layer.read_blocks(start, stop, worker.scratch):
             clock.lap("read")
             worker.parents += tally(keys)
-            worker.make_room(keys.size * self.worst)
             for children in self._children(worker, keys):
                 clock.lap("expand")
+                worker.make_room(int(children.size))
                 worker.sent += tally(children)
                 worker.pool.route(children, int(children.size))
                 clock.lap("route")
@@ -286,22 +286,19 @@ class SetAlgebra:
                 values, spare, kept, twice = sort_distinct(worker, first, second, n, width)
                 dropped.append(tally_of(spare, twice, low))
                 sorter.add(widened(worker, values, kept, low))
-            for keys in sorter.merged(lambda keys: dropped.append(tally(keys))):
-                size = int(keys.size)
-                worker.space.first[:size] = keys
-                for layer in history:
-                    size, gone = subtract_layer(
-                        worker,
-                        worker.space.first,
-                        worker.space.second,
-                        size,
-                        0,
-                        (int(keys[0]), int(keys[-1]) + 1),
-                        layer,
-                    )
-                    hits += gone
-                if size:
-                    emitter.emit(worker.space.first[:size])
+            for window in sorter.merged(lambda keys: dropped.append(tally(keys))):
+                for start in range(0, window.size, worker.memory.arrivals):
+                    keys = window[start : start + worker.memory.arrivals]
+                    size = int(keys.size)
+                    span = int(keys[0]), int(keys[-1]) + 1
+                    worker.space.first[:size] = keys
+                    for layer in history:
+                        size, gone = subtract_layer(
+                            worker, worker.space.first, worker.space.second, size, 0, span, layer
+                        )
+                        hits += gone
+                    if size:
+                        emitter.emit(worker.space.first[:size])
         return emitter.close(bucket, came, sum(dropped, Tally()), hits)
 
 

@@ -9,9 +9,9 @@ are the same every time, any set of them may survive a crash.
 from __future__ import annotations
 
 import itertools
-import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,11 +23,12 @@ from extbfs.engine.crew import Event
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import Books, DepthPlan, StoredRun, file_number
+from extbfs.engine.spilling import spill_pool
 from extbfs.engine.worker import Worker
 from store import names
 from store.layer import Layer
 from store.run import RunMeta
-from store.spill import SpillMeta, SpillReader, spill_length, write_spill
+from store.spill import SpillMeta, SpillReader
 
 INLINE_RUN = 1 << 15
 INLINE_LAYER = 1 << 16
@@ -82,6 +83,8 @@ class DepthBuild:
         )
         self._readers: list[SpillReader] = []
         self._pending: list[Bucket] = []
+        self._last: list[Bucket] = []
+        self._lock = threading.Lock()
         self._syncing = 0
         self._epoch = 0
         self._merging = False
@@ -103,6 +106,8 @@ class DepthBuild:
             worker.pool.open(self.plan.buckets)
             worker.clear()
             worker.flushed = 0
+            worker.written = []
+            worker.spill_part = self._spill
         arrivals: StoredArrivals | None = None
         try:
             begun = time.monotonic()
@@ -162,45 +167,34 @@ class DepthBuild:
         self.engine.crew.events.put(("piece", piece))
 
     def _flush(self, worker: Worker) -> None:
-        """Write the worker's pool as a spill file and let the syncer make it durable."""
+        """Write the worker's finished pieces as a spill file, to be recorded once it is durable."""
         worker.flushed = self._epoch
-        if not worker.pieces:
-            return
-        engine, plan = self.engine, self.plan
-        worker.clock.start()
-        records, width = worker.pool.records, plan.buckets.dtype.itemsize
-        engine.meter.take(spill_length(plan.buckets.count, records, width))
-        name = names.spill_file(plan.depth, next(self._numbers))
-        path = os.path.join(engine.run, name)
-        fd, length, checksum = write_spill(engine.fs, path, plan.depth, worker.pool, worker.staging)
-        meta = SpillMeta(
-            name,
-            length,
-            checksum,
-            worker.sent.count,
-            worker.sent.fingerprint,
-            worker.parents.count,
-            worker.parents.fingerprint,
-            tuple(worker.pieces),
-        )
+        if worker.pieces:
+            self._spill(worker)
+            written, worker.written = worker.written, []
+            self._submit(lambda: None, ("spilled", written))
+
+    def _spill(self, worker: Worker) -> None:
+        """Write the worker's pool as a spill file and let the syncer make it durable.
+
+        Inside a piece that file alone means nothing: it is recorded with the one that ends it.
+        """
+        meta, sync = spill_pool(self.engine, self.plan, worker, next(self._numbers))
         if self._merging:
             # the pool stays what the merge reads; only its books are closed
             worker.pieces = []
         else:
             worker.pool.clear()
             worker.clear()
+        worker.written.append(meta)
         self._spills.append(meta)
+        self._submit(sync, ("synced", None))
 
-        def sync() -> None:
-            try:
-                engine.fs.datasync(fd)
-            finally:
-                engine.fs.close(fd)
-            engine.fs.sync_dir(os.path.join(engine.run, names.SPILL))
-
-        self._syncing += 1
-        engine.syncer.submit(sync, ("spilled", meta))
-        worker.clock.lap("spill")
+    def _submit(self, sync: Callable[[], None], event: Event) -> None:
+        """Hand a job to the syncer; any thread may."""
+        with self._lock:
+            self._syncing += 1
+        self.engine.syncer.submit(sync, event)
 
     def _flush_job(self, worker: Worker, _: int) -> None:
         self._flush(worker)
@@ -292,6 +286,8 @@ class DepthBuild:
         require(where, "routing", self._sent, total.arrivals)
         told = self.engine.algebra.close(where, self.layer, self._row, total)
         runs = [run for bucket in sorted(self._runs) for run in self._runs[bucket]]
+        for bucket in self._last:
+            ledger.put_runs("layer", plan.depth, bucket.number, bucket.runs)
         if self._recorded:
             ledger.drop_progress(plan.depth)
         return Built(
@@ -308,7 +304,7 @@ class DepthBuild:
 
     def _handle(self, event: Event) -> None:
         kind, value = event
-        ledger, board = self.engine.ledger, self.engine.board
+        board = self.engine.board
         if kind == "piece":
             board.advance(1)
         elif kind == "bucket":
@@ -317,30 +313,44 @@ class DepthBuild:
             self._runs[value.number] = value.runs
             board.advance(int(self._work[value.number]))
             board.merged += value.books.states
-        elif kind == "spilled":
-            self._syncing -= 1
-            self._record_plan()
-            ledger.put_spill(self.plan.depth, value)
-            ledger.commit()
-            board.checkpointed()
-            self.engine.journal.write("spill", depth=self.plan.depth, pieces=list(value.pieces))
-        elif kind == "merged":
-            self._syncing -= 1
-            for bucket in value:
-                ledger.put_runs("layer", self.plan.depth, bucket.number, bucket.runs)
-            if not self._finishing:
-                self._record_plan()
-                for bucket in value:
-                    ledger.put_books(self.plan.depth, bucket.number, bucket.books)
-                ledger.commit()
-                board.checkpointed()
-                numbers = [bucket.number for bucket in value]
-                self.engine.journal.write("merge", depth=self.plan.depth, buckets=numbers)
-        elif kind == "sync-skipped":
-            self._syncing -= 1
         elif kind == "sync-failed":
-            self._syncing -= 1
+            self._synced()
             raise value
+        else:
+            self._synced()
+            if kind == "spilled" and not self._finishing:
+                self._record_spills(value)
+            elif kind == "merged":
+                self._merged(value)
+
+    def _synced(self) -> None:
+        with self._lock:
+            self._syncing -= 1
+
+    def _record_spills(self, spills: list[SpillMeta]) -> None:
+        """Some pieces are expanded for good."""
+        depth, ledger = self.plan.depth, self.engine.ledger
+        self._record_plan()
+        for spill in spills:
+            ledger.put_spill(depth, spill)
+        ledger.commit()
+        self.engine.board.checkpointed()
+        pieces = [piece for spill in spills for piece in spill.pieces]
+        self.engine.journal.write("spill", depth=depth, pieces=pieces)
+
+    def _merged(self, buckets: list[Bucket]) -> None:
+        """Some buckets are merged for good; the last ones are recorded with the whole depth."""
+        if self._finishing:
+            self._last.extend(buckets)
+            return
+        depth, ledger = self.plan.depth, self.engine.ledger
+        self._record_plan()
+        for bucket in buckets:
+            ledger.put_runs("layer", depth, bucket.number, bucket.runs)
+            ledger.put_books(depth, bucket.number, bucket.books)
+        ledger.commit()
+        self.engine.board.checkpointed()
+        self.engine.journal.write("merge", depth=depth, buckets=[b.number for b in buckets])
 
     def _record_plan(self) -> None:
         """Before the first record of progress: without its plan it would mean nothing."""
@@ -353,12 +363,11 @@ class DepthBuild:
         if not self._pending:
             return
         pending, self._pending = self._pending, []
-        self._syncing += 1
         if any(run.meta.file for bucket in pending for run in bucket.runs):
             self._on_files = True
-            self.engine.syncer.submit(self._files.sync, ("merged", pending))
+            self._submit(self._files.sync, ("merged", pending))
         else:
-            self._handle(("merged", pending))
+            self._merged(pending)
 
     def _drain(self, *, reraise: bool = True) -> None:
         """Wait until all that was handed to the syncer is durable and recorded."""

@@ -15,6 +15,7 @@ from store.external import ExternalSorter
 from store.layer import Scratch
 from store.pool import Pool
 from store.run import RunBuilder
+from store.spill import SpillMeta
 
 PAD = 64
 """Room behind the arrays: kernels write a slot before they decide whether to keep it."""
@@ -42,7 +43,7 @@ class Worker:
     """Everything a thread needs so that its jobs allocate nothing.
 
     space: the arrays of the algebra. `pieces`, `sent` and `parents` are the books of what the pool
-    holds.
+    holds; `written`: spill files that wait for the end of a piece, to be recorded with its rest.
     """
 
     def __init__(
@@ -64,6 +65,8 @@ class Worker:
         self.history_scratch = Scratch()
         self.builder = RunBuilder(payload_bits=payload_bits)
         self.flushed = 0
+        self.written: list[SpillMeta] = []
+        self.spill_part: Callable[[Worker], None] | None = None
         self.clear()
 
     def external_sorter(self) -> ExternalSorter:
@@ -71,15 +74,19 @@ class Worker:
         return self._external(self.number)
 
     def make_room(self, records: int) -> None:
-        """Raise LimitError unless so many more records fit the pool.
+        """See to it that so many more records fit the pool, by spilling inside a piece if need be.
 
-        A piece is begun only when its worst case fits, so this can fail only when the memory is
-        less than that which the depth was cut up for.
+        A piece is begun only when its worst case fits, so that is rare unless the memory is less
+        than that which the depth was cut up for. Raises LimitError when they fit no empty pool.
         """
+        if self.pool.has_room(records):
+            return
+        if self.pool.records and self.spill_part is not None:
+            self.spill_part(self)
         if not self.pool.has_room(records):
             raise LimitError(
-                "the memory is too small for the pieces this depth was cut into; resume with the "
-                "--memory it was begun with, or fewer --threads"
+                "the memory is too small for the buckets of this depth; resume with the --memory "
+                "it was begun with, or fewer --threads"
             )
 
     def clear(self) -> None:
