@@ -254,7 +254,7 @@ class Search:
         wanted = engine.algebra.history(depth + 1)
         if wanted is None:
             self._visited.add(layer)
-            needed = {depth, *(level.depth for level in self._visited.levels)}
+            needed = {depth, *self._visited.layers()}
         else:
             needed = {depth, *wanted}
         for old in [d for d in self._layers if d not in needed]:

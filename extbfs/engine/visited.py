@@ -33,6 +33,10 @@ class Visited:
         self._merged: set[int] = set()
         self.garbage: list[str] = []
 
+    def layers(self) -> set[int]:
+        """The depths whose own layers are still levels."""
+        return {level.depth for level in self.levels} - self._merged
+
     def unmerged(self, last: int) -> list[int]:
         """The depths up to `last` that no level of the catalogue covers, ascending."""
         reach = max(self._engine.ledger.depths_of("visited"), default=-1)
@@ -69,8 +73,8 @@ class Visited:
             files.sync()
         finally:
             files.close()
-        expected = Tally(sum(level.count for level in old), 0)
-        found = Tally(sum(run.meta.count for run in runs), 0)
+        expected = sum((Tally(level.count, level.fingerprint) for level in old), Tally())
+        found = sum((Tally(run.meta.count, run.meta.fingerprint) for run in runs), Tally())
         require(f"visited keys up to depth {depth}", "compaction", expected, found)
         for level in old:
             if level.depth in self._merged:
