@@ -29,6 +29,8 @@ class Buckets:
     @classmethod
     def of(cls, lows: npt.NDArray[np.uint64]) -> Buckets:
         """The partition with the given bounds."""
+        if lows.dtype != np.uint64:
+            raise TypeError(f"bucket bounds are uint64, not {lows.dtype}")
         if lows.size < 2 or lows[0] != 0 or not bool((lows[1:] > lows[:-1]).all()):
             raise IntegrityError("catalogue", "plan", "the bucket bounds are not ascending")
         last = int(lows[-1]) - 1

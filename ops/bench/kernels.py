@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import extbfs
-from extbfs.algebra import sets
+from extbfs.algebra import records
 from ops.bench import machine
 from puzzles.contract import Puzzle
 from puzzles.registry import resolve
@@ -59,7 +59,8 @@ class Sample:
         wanted = max(1, self.children.size // share)
         ordered = np.sort(self.children)
         cuts = ordered[np.arange(1, wanted) * ordered.size // wanted]
-        return Buckets.of(np.unique(np.concatenate([[0], cuts, [self.puzzle.key_space]])))
+        ends = np.array([0, self.puzzle.key_space], np.uint64)
+        return Buckets.of(np.unique(np.concatenate([ends[:1], cuts, ends[1:]])))
 
     def older_in(self, low: int, high: int) -> Keys:
         """The keys of the layer before in a half-open range."""
@@ -158,11 +159,11 @@ def routing(data: Sample) -> Iterator[Row]:
 
 def sorting(data: Sample) -> Iterator[Row]:
     """Radix sort of a bucket's residuals and dropping its duplicates, at several sizes."""
-    digits = np.empty(6 << sets.WIDE_DIGIT, np.uint64)
+    digits = np.empty(records.DIGIT_TABLE, np.uint64)
     for size in [size for size in SORT_SIZES if size <= data.children.size]:
         _, width, residuals = middle_bucket(data, size)
         bits = max(1, (width - 1).bit_length())
-        digit = sets.NARROW_DIGIT if residuals.size < sets.NARROW_BELOW else sets.WIDE_DIGIT
+        digit = records.NARROW_DIGIT if residuals.size < records.NARROW_BELOW else records.WIDE_DIGIT
         # where 32 bits are too few the low ones go: the order stays, the range shrinks
         excess = max(0, bits - 32)
         narrow: Records = (residuals >> U64(excess)).astype(np.uint32)

@@ -15,7 +15,7 @@ STAGES = {"read", "expand", "route", "gather", "sort", "subtract", "encode", "wr
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory):
     run = tmp_path_factory.mktemp("costs") / "run"
-    extbfs.start("tiles:3x4", run, threads=2, max_depth=25)
+    extbfs.start("tiles:3x4", run, threads=2, max_depth=25, algebra="set")
     return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
 
 
