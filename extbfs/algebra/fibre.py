@@ -24,7 +24,7 @@ from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
 from extbfs.algebra.records import DIGIT_TABLE, sort_records, tally, tally_of
-from extbfs.engine.budget import BLOCK_KEYS, MemoryPlan
+from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import PAD, Worker
@@ -37,10 +37,12 @@ from store.pool import Records
 
 U64 = np.uint64
 ZERO = U64(0)
-OWN_KEYS = 1 << 17
+OWN_KEYS = 1 << 16
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
 SLICE = 1 << 15
 """Records expanded in one call."""
+LANE = 20_000
+"""Records and arrivals that each of two lanes merges in one call."""
 NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""
 WIDEST = 1 << (32 - int(EDGE_BITS))
@@ -61,8 +63,8 @@ class FibreSpace:
         self.children = np.empty(SLICE * max(1, edges), np.uint64)
         self.pending = np.empty(SLICE, np.uint32)
         self.counts = np.zeros(edges, np.uint64)
-        self.out = np.empty(BLOCK_KEYS + PAD, np.uint64)
-        self.out_payload = np.empty(BLOCK_KEYS + PAD, np.uint32)
+        self.out = np.empty(2 * LANE + PAD, np.uint64)
+        self.out_payload = np.empty(2 * LANE + PAD, np.uint32)
         self.digits = np.empty(DIGIT_TABLE, np.uint64)
 
 
@@ -251,6 +253,7 @@ class FibreAlgebra:
                 width = max(unit, width // unit // 2 * unit)
                 continue
             low += width
+            width *= 2
 
     def _combine_range(
         self,
@@ -297,7 +300,7 @@ class FibreAlgebra:
                 (self._widths[self._old_side], self._widths[self._new_side]),
                 self.fibre.free[self._new_side],
                 self.fibre.incident[self._new_side],
-                U64(BLOCK_KEYS),
+                U64(LANE),
                 space.out,
                 space.out_payload,
             )
@@ -353,14 +356,12 @@ class FibreAlgebra:
         space: FibreSpace, children: Keys, span: tuple[int, int], whole: bool, out: Records, n: int
     ) -> int:
         """Append the local arrivals that lie in `span`; the number now in `out`."""
+        if not whole:
+            return _append_within(space, children, 0, span, out, n)
         size = int(children.size)
         if n + size > space.arrivals:
             raise Overfull
-        low = U64(span[0])
-        if whole:
-            return int(fibre_kernels.append(children, U64(size), low, out, U64(n)))
-        width = U64(span[1] - span[0])
-        return int(fibre_kernels.append_within(children, U64(size), ZERO, width, low, out, U64(n)))
+        return int(fibre_kernels.append(children, U64(size), U64(span[0]), out, U64(n)))
 
     @staticmethod
     def _routed(
@@ -380,18 +381,13 @@ class FibreAlgebra:
         if whole and first.dtype == second.dtype:
             yield n, n + arrivals.gather(bucket, first[n : n + count + PAD])
             return
-        low, width = U64(span[0]), U64(span[1] - span[0])
-        base = U64(arrivals.buckets.low(bucket))
+        base = arrivals.buckets.low(bucket)
         if count <= space.arrivals:
             parts: Iterator[int] = iter([arrivals.gather(bucket, second)])
         else:
             parts = arrivals.chunks(bucket, second[: space.arrivals])
         for size in parts:
-            if n + size > space.arrivals:
-                raise Overfull
-            end = int(
-                fibre_kernels.append_within(second, U64(size), base, width, low, first, U64(n))
-            )
+            end = _append_within(space, second[:size], base, span, first, n)
             yield n, end
             n = end
 
@@ -420,6 +416,23 @@ class FibreAlgebra:
         here = fibre.side_of[places] == side
         bit = (payload >> fibre.bit_of[places].astype(np.uint32)) & np.uint32(1)
         return np.asarray(found & here & (bit == 1), np.bool_)
+
+
+def _append_within(
+    space: FibreSpace, values: Records, base: int, span: tuple[int, int], out: Records, n: int
+) -> int:
+    """Append those of the residuals `values` to `base` that lie in `span`; the number now in `out`.
+
+    In small parts, each of which must fit whole, so that a span of few records never fails.
+    """
+    low, width = U64(span[0]), U64(span[1] - span[0])
+    step = min(SLICE, space.arrivals // 2)
+    for at in range(0, values.size, step):
+        few = values[at : at + step]
+        if n + few.size > space.arrivals:
+            raise Overfull
+        n = int(fibre_kernels.append_within(few, U64(few.size), U64(base), width, low, out, U64(n)))
+    return n
 
 
 class FibreEmitter(Emitter):

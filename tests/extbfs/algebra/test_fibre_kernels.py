@@ -1,0 +1,367 @@
+"""The kernels of the fibre algebra equal naive twins: loops over lists, dicts and sets of edges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extbfs.algebra import fibre_kernels
+from tests import helpers_numba
+
+pytestmark = [pytest.mark.kernels, pytest.mark.filterwarnings("ignore:overflow encountered")]
+U64 = np.uint64
+LAST = int(fibre_kernels.LAST)
+ARRIVAL_SPACE = 2**64 - 16
+"""Keys are below 2**60 - 1, so that no arrival is the sentinel."""
+KEY_SPACE = ARRIVAL_SPACE >> 4
+JUNK = 0xDEADBEEF
+NARROW = [np.uint32, np.uint64]
+
+keys_near = st.one_of(
+    st.integers(0, 40), st.integers(KEY_SPACE - 40, KEY_SPACE - 1), st.integers(0, KEY_SPACE - 1)
+)
+masks = st.integers(0, 2**32 - 1)
+
+
+def ascending(values):
+    return sorted(set(values))
+
+
+def u64(values, tail=()):
+    return np.array([*values, *tail], np.uint64)
+
+
+def u32(values):
+    return np.array(values, np.uint32)
+
+
+class TestSelectEdges:
+    @given(
+        st.lists(masks, max_size=70),
+        st.integers(0, 20),
+        st.integers(0, 0xFFFF),
+        st.integers(0, 3),
+    )
+    def test_it_shifts_masks_and_counts(self, payload, shift, wanted, behind):
+        out = u32([JUNK] * (len(payload) + behind))
+        total = fibre_kernels.select_edges(
+            u32([*payload, *[2**32 - 1] * behind]), U64(len(payload)), U64(shift), U64(wanted), out
+        )
+        expected = [p >> shift & wanted for p in payload]
+        assert out.tolist() == expected + [JUNK] * behind
+        assert int(total) == sum(edges.bit_count() for edges in expected)
+
+
+class TestSelectRemote:
+    @given(st.data())
+    def test_every_key_has_the_edges_of_its_bucket(self, data):
+        inner = data.draw(st.lists(keys_near.filter(bool), max_size=6))
+        lows = ascending([0, *inner, KEY_SPACE])
+        keys = ascending(data.draw(st.lists(keys_near, min_size=1, max_size=60)))
+        payload = data.draw(st.lists(masks, min_size=len(keys), max_size=len(keys)))
+        remote = data.draw(
+            st.lists(st.integers(0, 0xFFFF), min_size=len(lows) - 1, max_size=len(lows) - 1)
+        )
+        shift = data.draw(st.integers(0, 20))
+        buckets = [max(b for b, low in enumerate(lows[:-1]) if low <= key) for key in keys]
+        begin = data.draw(st.integers(0, buckets[0]))
+        out = u32([JUNK] * (len(keys) + 1))
+        total, last = fibre_kernels.select_remote(
+            u64(keys, [0, 0]),
+            u32(payload),
+            U64(len(keys)),
+            U64(shift),
+            u64([low << 4 for low in lows]),
+            u32(remote),
+            U64(begin),
+            out,
+        )
+        expected = [p >> shift & remote[b] for p, b in zip(payload, buckets, strict=True)]
+        assert out.tolist() == [*expected, JUNK]
+        assert int(total) == sum(edges.bit_count() for edges in expected)
+        assert int(last) == buckets[-1]
+
+
+class TestTag:
+    @given(st.lists(st.lists(keys_near, max_size=12), max_size=16))
+    def test_keys_get_their_edge_as_the_low_digit(self, groups):
+        children = u64([key for group in groups for key in group], [JUNK])
+        fibre_kernels.tag(children, u64([len(group) for group in groups]))
+        expected = [key << 4 | edge for edge, group in enumerate(groups) for key in group]
+        assert children.tolist() == [*expected, JUNK]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+class TestAppend:
+    @given(st.data())
+    def test_residuals_go_behind_what_is_there(self, dtype, data):
+        width = 2**32 if dtype is np.uint32 else ARRIVAL_SPACE
+        low = data.draw(st.sampled_from([0, 1 << 40, ARRIVAL_SPACE - width]))
+        low = min(low, ARRIVAL_SPACE - width)
+        residual = st.one_of(st.integers(0, 9), st.integers(width - 9, width - 1))
+        residuals = data.draw(st.lists(residual, max_size=40))
+        at = data.draw(st.integers(0, 5))
+        out = np.full(at + len(residuals) + 1, 7, dtype)
+        end = fibre_kernels.append(
+            u64([low + r for r in residuals], [JUNK]), U64(len(residuals)), U64(low), out, U64(at)
+        )
+        assert int(end) == at + len(residuals)
+        assert out.tolist() == [7] * at + residuals + [7]
+
+
+@pytest.mark.parametrize("out_dtype", NARROW)
+@pytest.mark.parametrize("dtype", NARROW)
+class TestAppendWithin:
+    @given(st.data())
+    def test_only_what_lies_in_the_range(self, dtype, out_dtype, data):
+        """values[i] + shift in [low, low + width), all of them below 2**64."""
+        limit = 2**32 if dtype is np.uint32 else ARRIVAL_SPACE
+        shift = data.draw(st.sampled_from([0, 160, ARRIVAL_SPACE - limit]))
+        shift = min(shift, ARRIVAL_SPACE - limit)
+        value = st.one_of(st.integers(0, 99), st.integers(limit - 99, limit - 1))
+        values = data.draw(st.lists(value, max_size=50))
+        low = shift + data.draw(st.one_of(value, st.sampled_from(values or [0])))
+        most = 2**32 if out_dtype is np.uint32 else ARRIVAL_SPACE
+        width = data.draw(st.sampled_from([1, 16, 99, min(most, ARRIVAL_SPACE - low)]))
+        width = max(1, min(width, ARRIVAL_SPACE - low))
+        at = data.draw(st.integers(0, 5))
+        inside = [v + shift - low for v in values if low <= v + shift < low + width]
+        out = np.full(at + len(inside) + 1, 7, out_dtype)
+        end = fibre_kernels.append_within(
+            np.array([*values, 0], dtype),
+            U64(len(values)),
+            U64(shift),
+            U64(width),
+            U64(low),
+            out,
+            U64(at),
+        )
+        assert int(end) == at + len(inside)
+        assert out[: int(end)].tolist() == [7] * at + inside
+
+
+def collected(arrivals, table):
+    """Dict of key to the bits that its arrivals bring."""
+    found: dict[int, int] = {}
+    for arrival in arrivals:
+        found[arrival >> 4] = found.get(arrival >> 4, 0) | table[arrival & 15]
+    return found
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+class TestCollect:
+    @given(st.data())
+    def test_arrivals_of_one_key_become_one(self, dtype, data):
+        width = 2**32 if dtype is np.uint32 else ARRIVAL_SPACE
+        low = data.draw(st.sampled_from([0, 1 << 44, ARRIVAL_SPACE - width]))
+        low = min(low, ARRIVAL_SPACE - width)
+        end = (width >> 4) - 1
+        key = st.one_of(st.integers(0, 5), st.integers(end - 5, end), st.integers(0, end))
+        pair = st.tuples(key, st.integers(0, 15))
+        pairs = data.draw(st.lists(pair, max_size=60, unique=True))
+        # sorted by key only: the order of a key's edges is whatever the sort left
+        residuals = [k << 4 | e for k, e in sorted(pairs, key=lambda p: p[0])]
+        table = data.draw(st.lists(masks, min_size=16, max_size=16))
+        keys = u64([JUNK] * (len(residuals) + 1))
+        bits = u32([JUNK] * (len(residuals) + 1))
+        n = int(
+            fibre_kernels.collect(
+                np.array([*residuals, 3], dtype),
+                U64(len(residuals)),
+                U64(low),
+                u32(table),
+                keys,
+                bits,
+            )
+        )
+        expected = collected([low + r for r in residuals], table)
+        assert dict(zip(keys[:n].tolist(), bits[:n].tolist(), strict=True)) == expected
+        assert n == len(expected)
+        assert keys[:n].tolist() == sorted(expected)
+        assert keys[n:].tolist() == [JUNK] * (len(residuals) + 1 - n)
+
+
+@st.composite
+def sides(draw):
+    """(places of the layer's side, places of the next side, edges), at most 32 in all."""
+    wide = draw(st.integers(0, 10))
+    narrow = draw(st.integers(1, 10))
+    return wide, narrow, draw(st.integers(0, min(16, 32 - wide - narrow)))
+
+
+@st.composite
+def merges(draw):
+    """Records of a layer, arrivals at keys, and the tables of the next layer's side."""
+    wide, narrow, edges = draw(sides())
+    near = st.one_of(st.integers(0, 25), st.integers(KEY_SPACE - 9, KEY_SPACE - 1))
+    own = ascending(draw(st.lists(near, max_size=30)))
+    here, there = st.integers(0, (1 << wide) - 1), st.integers(0, (1 << narrow) - 1)
+    some_edges = st.integers(0, (1 << edges) - 1)
+    old = [
+        (draw(here), draw(st.one_of(st.just(0), there)), draw(some_edges)) for _ in range(len(own))
+    ]
+    keys = ascending(draw(st.lists(st.one_of(near, st.sampled_from(own or [3])), max_size=30)))
+    came = [(draw(there), draw(some_edges)) for _ in range(len(keys))]
+    free = [draw(here) for _ in range(1 << narrow)] if narrow < 4 else None
+    seed = draw(st.integers(0, 999))
+    luck = np.random.default_rng(seed)
+    if free is None:
+        free = luck.integers(0, 1 << wide, 1 << narrow).tolist()
+    incident = luck.integers(0, 1 << edges, 1 << narrow).tolist()
+    free[0] = incident[0] = 0
+    return (wide, narrow, edges), own, old, keys, came, free, incident
+
+
+def merged(widths, own, old, keys, came, free, incident):
+    """The next layer's records by key, and the numbers that the kernel adds up."""
+    wide, narrow, _ = widths
+    before = dict(zip(own, old, strict=True))
+    arrived = dict(zip(keys, came, strict=True))
+    records, states, pending, cleared = {}, 0, 0, 0
+    for key in sorted(before.keys() | arrived.keys()):
+        visited, to_visit, _ = before.get(key, (0, 0, 0))
+        brought, edges = arrived.get(key, (0, 0))
+        places = to_visit | brought
+        cleared += edges.bit_count()
+        if not places:
+            continue
+        visit, take = free[places] & ~visited, incident[places] & ~edges
+        records[key] = places | visit << narrow | take << narrow + wide
+        states += places.bit_count()
+        pending += take.bit_count()
+    return records, states, pending, cleared
+
+
+class TestCombine:
+    @settings(max_examples=150)
+    @given(merges(), st.integers(1, 70))
+    def test_one_call_or_many_make_the_next_layer(self, merge, room):
+        widths, own, old, keys, came, free, incident = merge
+        wide, narrow, _ = widths
+        payload = [m | f << wide | e << wide + narrow for m, f, e in old]
+        arrays = (u64(own, [LAST]), u32([*payload, JUNK]))
+        others = (u64(keys, [LAST]), u32([p | e << 16 for p, e in came] + [JUNK]))
+        out, out_payload = u64([JUNK] * (room + 1)), u32([JUNK] * (room + 1))
+        found: dict[int, int] = {}
+        sums = np.zeros(3, np.int64)
+        i = j = 0
+        calls = 0
+        while i < len(own) or j < len(keys):
+            i, j, written, *more = map(
+                int,
+                fibre_kernels.combine(
+                    *arrays,
+                    U64(i),
+                    U64(len(own)),
+                    *others,
+                    U64(j),
+                    U64(len(keys)),
+                    (U64(wide), U64(narrow)),
+                    np.array(free, np.uint16),
+                    np.array(incident, np.uint16),
+                    U64(room),
+                    out,
+                    out_payload,
+                ),
+            )
+            assert written <= room
+            assert written == room or (i, j) == (len(own), len(keys))
+            block = dict(zip(out[:written].tolist(), out_payload[:written].tolist(), strict=True))
+            assert len(block) == written
+            assert not found.keys() & block.keys()
+            found.update(block)
+            sums += more
+            calls += 1
+        records, *expected = merged(*merge)
+        assert found == records
+        assert list(found) == sorted(found)
+        assert sums.tolist() == expected
+        assert calls <= len(records) // room + 1
+
+    def test_as_many_places_and_edges_as_there_can_be(self):
+        """10 and 6 places, 16 edges: all 32 bits of a payload in use."""
+        for wide, narrow in ((10, 6), (6, 10)):
+            full = (1 << narrow) - 1
+            free, incident = np.zeros(1 << narrow, np.uint16), np.zeros(1 << narrow, np.uint16)
+            free[full], incident[full] = (1 << wide) - 1, 0xFFFF
+            out, out_payload = u64([0, 0]), u32([0, 0])
+            i, j, written, states, pending, cleared = fibre_kernels.combine(
+                u64([5, LAST]),
+                u32([full << wide, 0]),
+                U64(0),
+                U64(1),
+                u64([LAST]),
+                u32([0]),
+                U64(0),
+                U64(0),
+                (U64(wide), U64(narrow)),
+                free,
+                incident,
+                U64(2),
+                out,
+                out_payload,
+            )
+            assert (int(i), int(j), int(written)) == (1, 0, 1)
+            assert (int(states), int(pending), int(cleared)) == (narrow, 16, 0)
+            assert (int(out[0]), int(out_payload[0])) == (5, 2**32 - 1)
+
+    def test_nothing_at_all(self):
+        nothing = (u64([LAST]), u32([0]), U64(0), U64(0))
+        table = np.zeros(2, np.uint16)
+        got = fibre_kernels.combine(
+            *nothing, *nothing, (U64(1), U64(1)), table, table, U64(1), u64([0]), u32([0])
+        )
+        assert [int(number) for number in got] == [0] * 6
+
+
+def test_a_whole_step_equals_sets_of_arrivals():
+    """Tag, append, sort, collect and combine in a row, against dicts."""
+    luck = np.random.default_rng(3)
+    many = 3000 if helpers_numba.JIT else 60
+    pairs = {(int(luck.integers(0, many)), int(luck.integers(0, 5))) for _ in range(many)}
+    groups = [sorted(k for k, e in pairs if e == edge) for edge in range(5)]
+    children = u64([key for group in groups for key in group])
+    fibre_kernels.tag(children, u64([len(group) for group in groups]))
+    values = np.empty(len(pairs), np.uint32)
+    n = fibre_kernels.append(children, U64(len(pairs)), U64(0), values, U64(0))
+    assert int(n) == len(pairs)
+    values.sort()
+    table = [1 << edge % 3 | 1 << edge + 16 for edge in range(16)]
+    keys, bits = np.empty(len(pairs), np.uint64), np.empty(len(pairs), np.uint32)
+    m = int(fibre_kernels.collect(values, U64(len(pairs)), U64(0), u32(table), keys, bits))
+    expected = collected(sorted(k << 4 | e for k, e in pairs), table)
+    assert list(expected.items()) == list(zip(keys[:m].tolist(), bits[:m].tolist(), strict=True))
+    assert all(a < b for a, b in pairwise(keys[:m].tolist()))
+
+
+KERNELS = sorted(helpers_numba.kernels_of(fibre_kernels))
+
+
+@pytest.mark.skipif(not helpers_numba.JIT, reason="nothing is typed without the JIT")
+class TestTyping:
+    @pytest.mark.parametrize("name", KERNELS)
+    def test_no_kernel_computes_with_floating_point(self, name):
+        fibre_kernels.warm()
+        assert helpers_numba.floating(getattr(fibre_kernels, name)) == []
+
+    def test_a_search_compiles_nothing_more_than_warm(self, tmp_path):
+        import subprocess
+        import sys
+
+        program = f"""
+import extbfs
+from extbfs.algebra import fibre_kernels
+from tests import helpers_numba
+fibre_kernels.warm()
+kernels = helpers_numba.kernels_of(fibre_kernels)
+before = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}
+extbfs.start("tiles:3x3", {str(tmp_path / "run")!r}, threads=1, algebra="fibre")
+after = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}
+assert before == after, (before, after)
+assert all(before.values()), before
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)
