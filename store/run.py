@@ -168,11 +168,14 @@ class RunBuilder:
         """Bytes written so far: whole blocks without the index."""
         return self._encoder.length
 
-    def append(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
+    def append(
+        self, keys: Keys, payload: npt.NDArray[Any] | None = None, *, whole: bool = False
+    ) -> None:
         """Add keys uint64[n], strictly ascending and above all before; copies what it keeps.
 
-        payload: unsigned integers [n] that fit payload_bits, given just when that is not 0. Raises
-        ValueError, after which begin() must be called.
+        payload: unsigned integers [n] that fit payload_bits, given just when that is not 0. whole:
+        write them in blocks of their own, without gathering full ones. Raises ValueError, after
+        which begin() must be called.
         """
         if payload is not None:
             payload = self._narrowed(keys, payload)
@@ -194,11 +197,13 @@ class RunBuilder:
         self._last = last
         self._fingerprint = (self._fingerprint + int(mixed)) & MASK_64
         self.count += n
+        if whole:
+            self._flush()
         at = 0
         while at < n:
             take = min(n - at, self._block_keys - self._held)
             part = None if payload is None else payload[at : at + take]
-            if take == self._block_keys:
+            if take == self._block_keys or whole:
                 self._write(keys[at : at + take], part)
             else:
                 self._stage(keys[at : at + take], part)

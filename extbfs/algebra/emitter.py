@@ -14,6 +14,7 @@ from puzzles.contract import Puzzle
 
 RUN_KEYS = 1 << 20
 """Keys after which a run is closed and the next begun."""
+WHOLE = 1 << 14
 
 
 class Emitter:
@@ -38,8 +39,8 @@ class Emitter:
         self._builder.begin()
 
     def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
-        """Append ascending keys."""
-        self._builder.append(keys, payload)
+        """Append ascending keys; many at once become blocks as they are."""
+        self._builder.append(keys, payload, whole=keys.size >= WHOLE)
         self._held += int(keys.size)
         self._clock.lap("encode")
         if self._held >= RUN_KEYS:

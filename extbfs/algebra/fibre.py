@@ -41,8 +41,8 @@ OWN_KEYS = 1 << 16
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
 SLICE = 1 << 15
 """Records expanded in one call."""
-LANE = 20_000
-"""Records and arrivals that each of two lanes merges in one call."""
+LANE = (1 << 14) - 2
+"""Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
 NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""
 WIDEST = 1 << (32 - int(EDGE_BITS))

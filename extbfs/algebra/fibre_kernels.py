@@ -19,6 +19,7 @@ EDGE_BITS = U64(4)
 EDGE_MASK = U64(15)
 SIXTEEN = U64(16)
 LOW_16 = U64(0xFFFF)
+HIGH_16 = U64(0xFFFF0000)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -123,6 +124,45 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
 
 
 @kernel
+def split(own: Any, i: Any, n: Any, keys: Any, j: Any, m: Any, take: Any) -> Any:
+    """Where the first `take` of own[i:n] and keys[j:m] together end, by key: (end in own, in keys).
+
+    A key that stands in both lists is not torn apart. Merge path: Odeh, Green, Mwassi, Shmueli and
+    Birk (2012).
+    """
+    take = min(take, (n - i) + (m - j))
+    low = take - min(take, m - j)
+    high = min(take, n - i)
+    while low < high:
+        middle = (low + high) >> ONE
+        if own[i + middle] < keys[j + take - middle - ONE]:
+            low = middle + ONE
+        else:
+            high = middle
+    end = i + low
+    key_end = j + take - low
+    if end < n and key_end > j and own[end] == keys[key_end - ONE]:
+        end += ONE
+    elif key_end < m and end > i and keys[key_end] == own[end - ONE]:
+        key_end += ONE
+    return end, key_end
+
+
+@kernel
+def next_record(old: Any, came: Any, shifts: Any, masks: Any, free: Any, incident: Any) -> Any:
+    """(places, edges to take, payload) of a key with the payload `old` and the arrivals `came`.
+
+    shifts: (places of the old side, of the new side); masks: the same as masks of ones.
+    """
+    wide, narrow = shifts
+    here, there = masks
+    places = ((old >> wide) & there) | (came & LOW_16)
+    to_visit = U64(free[places]) & ~(old & here)
+    to_take = U64(incident[places]) & ~(came >> SIXTEEN)
+    return places, to_take, places | (to_visit << narrow) | (to_take << (narrow + wide))
+
+
+@kernel
 def combine(
     own: Any,
     payload: Any,
@@ -135,43 +175,84 @@ def combine(
     widths: Any,
     free: Any,
     incident: Any,
-    room: Any,
+    half: Any,
     out: Any,
     out_payload: Any,
 ) -> Any:
     """Merge the records own[i:n] of a layer with what arrived at keys[j:m] into the next layer.
 
     Both ascend, and own[n] and keys[m] are LAST. widths: (places of the layer's side, places of the
-    next layer's side), in bits. free, incident: the tables of the next layer's side. Stops after
-    `room` records. Returns (i, j, records written, their states, their pending edges, arrivals).
+    next layer's side), in bits. free, incident: the tables of the next layer's side. Takes about
+    2 * `half` records and arrivals in, in two lanes side by side, since each step waits for the one
+    before; out, out_payload: room for 2 * half + 4. Returns (i, j, records written, their states,
+    their pending edges, arrivals).
     """
     wide, narrow = widths
-    here = (ONE << wide) - ONE
-    there = (ONE << narrow) - ONE
-    written = ZERO
+    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
+    end, key_end = split(own, i, n, keys, j, m, half)
+    stop, key_stop = split(own, end, n, keys, key_end, m, half)
+    k, q = end, key_end
+    gap = (end - i) + (key_end - j)
+    at, to = ZERO, gap
     states = ZERO
     pending = ZERO
     arrived = ZERO
-    while (i < n or j < m) and written < room:
+    while (i < end or j < key_end) and (k < stop or q < key_stop):
         a = own[i]
         b = keys[j]
-        from_own = U64(a <= b)
-        from_keys = U64(b <= a)
-        old = U64(payload[i]) & (ZERO - from_own)
-        came = U64(bits[j]) & (ZERO - from_keys)
-        i += from_own
-        j += from_keys
-        edges = came >> SIXTEEN
-        places = ((old >> wide) & there) | (came & LOW_16)
-        to_visit = U64(free[places]) & ~(old & here)
-        to_take = U64(incident[places]) & ~edges
-        out[written] = min(a, b)
-        out_payload[written] = places | (to_visit << narrow) | (to_take << (narrow + wide))
-        written += U64(places != ZERO)
+        old = U64(payload[i]) & (ZERO - U64(a <= b))
+        came = U64(bits[j]) & (ZERO - U64(b <= a))
+        i += U64(a <= b)
+        j += U64(b <= a)
+        c = own[k]
+        d = keys[q]
+        old_2 = U64(payload[k]) & (ZERO - U64(c <= d))
+        came_2 = U64(bits[q]) & (ZERO - U64(d <= c))
+        k += U64(c <= d)
+        q += U64(d <= c)
+        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        out[at] = min(a, b)
+        out_payload[at] = record
+        at += U64(places != ZERO)
+        places_2, to_take_2, record = next_record(old_2, came_2, widths, masks, free, incident)
+        out[to] = min(c, d)
+        out_payload[to] = record
+        to += U64(places_2 != ZERO)
+        states += popcount64(places | (places_2 << SIXTEEN))
+        pending += popcount64(to_take | (to_take_2 << SIXTEEN))
+        arrived += popcount64((came >> SIXTEEN) | (came_2 & HIGH_16))
+    while i < end or j < key_end:
+        a = own[i]
+        b = keys[j]
+        old = U64(payload[i]) & (ZERO - U64(a <= b))
+        came = U64(bits[j]) & (ZERO - U64(b <= a))
+        i += U64(a <= b)
+        j += U64(b <= a)
+        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        out[at] = min(a, b)
+        out_payload[at] = record
+        at += U64(places != ZERO)
         states += popcount64(places)
         pending += popcount64(to_take)
-        arrived += popcount64(edges)
-    return i, j, written, states, pending, arrived
+        arrived += popcount64(came >> SIXTEEN)
+    while k < stop or q < key_stop:
+        c = own[k]
+        d = keys[q]
+        old = U64(payload[k]) & (ZERO - U64(c <= d))
+        came = U64(bits[q]) & (ZERO - U64(d <= c))
+        k += U64(c <= d)
+        q += U64(d <= c)
+        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        out[to] = min(c, d)
+        out_payload[to] = record
+        to += U64(places != ZERO)
+        states += popcount64(places)
+        pending += popcount64(to_take)
+        arrived += popcount64(came >> SIXTEEN)
+    for x in range(to - gap):
+        out[at + U64(x)] = out[gap + U64(x)]
+        out_payload[at + U64(x)] = out_payload[gap + U64(x)]
+    return stop, key_stop, at + (to - gap), states, pending, arrived
 
 
 def warm() -> None:

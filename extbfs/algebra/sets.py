@@ -24,6 +24,7 @@ from puzzles.contract import Puzzle
 from puzzles.errors import PuzzleError
 from store.buckets import Buckets
 from store.kernels import bitmap, merge, sort
+from store.kernels.warm import warm_sets
 from store.layer import Layer
 from store.pool import Records
 
@@ -74,6 +75,7 @@ class SetAlgebra:
         return SetSpace(memory, self.puzzle.max_successors)
 
     def warm(self) -> None:
+        warm_sets()
         self.puzzle.warm()
 
     def begin(self) -> tuple[Keys, None, Books]:

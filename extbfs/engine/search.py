@@ -6,8 +6,11 @@ take milliseconds share a commit, closed within GROUP seconds; a depth is report
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +28,8 @@ from store.layer import Layer
 from store.run import RunBuilder
 
 GROUP = 0.15
+COLLECT = 2.0
+"""Seconds a depth takes from which cycles are collected behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,23 @@ class Ending:
 
     reason: str
     exit_code: int
+
+
+@contextlib.contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Keep Python's cycle collector out of the search; it runs between long depths only.
+
+    A thousand records of runs at a time, none of them in a cycle, would set it off again and again.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if enabled:
+            gc.enable()
 
 
 class Search:
@@ -63,6 +85,10 @@ class Search:
 
     def run(self) -> Ending:
         """Search until it ends; the run directory is consistent however this returns or raises."""
+        with _quiet_collector():
+            return self._run()
+
+    def _run(self) -> Ending:
         try:
             if self._rows:
                 self._load()
@@ -178,6 +204,8 @@ class Search:
                 return Ending("signal", 128 + engine.control.signal)
             return Ending("max-seconds", 3)
         self._take(depth, built, time.monotonic() - begun)
+        if time.monotonic() - begun >= COLLECT:
+            gc.collect()
         return None
 
     def _history(self, depth: int) -> list[Layer]:
