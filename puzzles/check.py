@@ -14,6 +14,7 @@ import numpy as np
 
 from puzzles.errors import PuzzleError
 from puzzles.exploration import Exploration, children_of, distinct, explore, named
+from puzzles.fibre_check import compare_fibre
 
 if TYPE_CHECKING:
     from puzzles.contract import Keys, Puzzle
@@ -251,6 +252,13 @@ def _symmetry(puzzle: Puzzle, seen: Exploration) -> str:
     return f"{len(seen.keys):,} keys are canonical"
 
 
+def _fibre(puzzle: Puzzle, seen: Exploration) -> str:
+    """Every expanded state has the same neighbours by its fibre."""
+    if puzzle.fibre is None:
+        raise _NotMade("none; only the set algebra can search it")
+    return compare_fibre(puzzle, puzzle.fibre, seen)
+
+
 def _sample(seen: Exploration) -> list[int]:
     """Positions spread evenly over the expanded states, first and last among them."""
     places: Keys = np.linspace(0, len(seen.keys) - 1, SAMPLES).astype(np.uint64)
@@ -267,4 +275,5 @@ _TESTS: tuple[tuple[str, Callable[[Puzzle, Exploration], str]], ...] = (
     ("round trip", _text),
     ("words", _moves),
     ("symmetry", _symmetry),
+    ("fibre", _fibre),
 )

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 MOST_PLACES = 10  # on one side
 MOST_EDGES = 16
 MOST_BITS = 32  # places of both sides and edges
+MOST_KEYS = 2**60 - 1  # a fibre key and an edge's number share 64 bits
 
 
 @runtime_checkable
 class Fibre(Protocol):
     """The fibres of a puzzle: at most 10 places a side, 16 edges, and 32 of all these together.
 
-    key_space: fibre keys h are 0 <= h < key_space.
+    key_space: fibre keys h are 0 <= h < key_space < 2**60.
     places: the number of places; the puzzle's own key_space is key_space * places.
     side_of, bit_of: uint8[places], the side (0 or 1) of a place and its bit in masks of that side.
     place_of: for each side uint8[places of that side], the place of each bit.
