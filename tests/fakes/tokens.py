@@ -155,7 +155,7 @@ def random_tokens(seed, *, places=(4, 3), edges=5, spans=(1, 6, 12, 60), many=16
 
 def lying(how: str) -> Tokens:
     """A puzzle whose fibre is false in one respect."""
-    puzzle = random_tokens(4)
+    puzzle: Tokens = random_tokens(4)
     fibre: Any = puzzle.fibre
     if how == "free":
         fibre.free = tuple(flipped(t, 1 << i) for i, t in enumerate(fibre.free))

@@ -236,21 +236,51 @@ def merged(widths, own, old, keys, came, free, incident):
     return records, states, pending, cleared
 
 
+@settings(max_examples=150)
+@given(st.data())
+def test_split_takes_so_many_and_tears_no_key_apart(data):
+    key = st.integers(0, 30)
+    own = ascending(data.draw(st.lists(key, max_size=20)))
+    keys = ascending(data.draw(st.lists(st.one_of(key, st.sampled_from(own or [3])), max_size=20)))
+    i, j = data.draw(st.integers(0, len(own))), data.draw(st.integers(0, len(keys)))
+    take = data.draw(st.integers(1, 45))
+    end, key_end = map(
+        int,
+        fibre_kernels.split(
+            u64(own, [LAST]),
+            U64(i),
+            U64(len(own)),
+            u64(keys, [LAST]),
+            U64(j),
+            U64(len(keys)),
+            U64(take),
+        ),
+    )
+    left, right = own[i:end] + keys[j:key_end], own[end:] + keys[key_end:]
+    assert i <= end <= len(own)
+    assert j <= key_end <= len(keys)
+    if left and right:
+        assert max(left) < min(right)
+    rest = len(own) - i + len(keys) - j
+    assert min(take, rest) <= len(left) <= min(take + 1, rest)
+
+
 class TestCombine:
-    @settings(max_examples=150)
-    @given(merges(), st.integers(1, 70))
-    def test_one_call_or_many_make_the_next_layer(self, merge, room):
+    @settings(max_examples=200)
+    @given(merges(), st.integers(1, 40))
+    def test_one_call_or_many_make_the_next_layer(self, merge, half):
         widths, own, old, keys, came, free, incident = merge
         wide, narrow, _ = widths
         payload = [m | f << wide | e << wide + narrow for m, f, e in old]
         arrays = (u64(own, [LAST]), u32([*payload, JUNK]))
         others = (u64(keys, [LAST]), u32([p | e << 16 for p, e in came] + [JUNK]))
-        out, out_payload = u64([JUNK] * (room + 1)), u32([JUNK] * (room + 1))
+        room = 2 * half + 4
+        out, out_payload = u64([JUNK] * room), u32([JUNK] * room)
         found: dict[int, int] = {}
         sums = np.zeros(3, np.int64)
         i = j = 0
-        calls = 0
         while i < len(own) or j < len(keys):
+            before = i + j
             i, j, written, *more = map(
                 int,
                 fibre_kernels.combine(
@@ -263,24 +293,23 @@ class TestCombine:
                     (U64(wide), U64(narrow)),
                     np.array(free, np.uint16),
                     np.array(incident, np.uint16),
-                    U64(room),
+                    U64(half),
                     out,
                     out_payload,
                 ),
             )
-            assert written <= room
-            assert written == room or (i, j) == (len(own), len(keys))
+            rest = len(own) + len(keys) - before
+            assert min(2 * half, rest) <= i + j - before <= min(2 * half + 2, rest)
             block = dict(zip(out[:written].tolist(), out_payload[:written].tolist(), strict=True))
             assert len(block) == written
             assert not found.keys() & block.keys()
             found.update(block)
             sums += more
-            calls += 1
         records, *expected = merged(*merge)
         assert found == records
         assert list(found) == sorted(found)
         assert sums.tolist() == expected
-        assert calls <= len(records) // room + 1
+        assert (i, j) == (len(own), len(keys))
 
     def test_as_many_places_and_edges_as_there_can_be(self):
         """10 and 6 places, 16 edges: all 32 bits of a payload in use."""
@@ -288,7 +317,7 @@ class TestCombine:
             full = (1 << narrow) - 1
             free, incident = np.zeros(1 << narrow, np.uint16), np.zeros(1 << narrow, np.uint16)
             free[full], incident[full] = (1 << wide) - 1, 0xFFFF
-            out, out_payload = u64([0, 0]), u32([0, 0])
+            out, out_payload = u64([0] * 8), u32([0] * 8)
             i, j, written, states, pending, cleared = fibre_kernels.combine(
                 u64([5, LAST]),
                 u32([full << wide, 0]),
@@ -313,7 +342,7 @@ class TestCombine:
         nothing = (u64([LAST]), u32([0]), U64(0), U64(0))
         table = np.zeros(2, np.uint16)
         got = fibre_kernels.combine(
-            *nothing, *nothing, (U64(1), U64(1)), table, table, U64(1), u64([0]), u32([0])
+            *nothing, *nothing, (U64(1), U64(1)), table, table, U64(1), u64([0] * 6), u32([0] * 6)
         )
         assert [int(number) for number in got] == [0] * 6
 
