@@ -188,7 +188,7 @@ class Session:
         external = partial(ExternalSorter, disk, source, self.run, meter=meter)
         crew = Crew(
             [
-                Worker(number, memory, algebra.workspace(memory), algebra.payload_bits, external)
+                Worker(number, memory, algebra.workspace(memory), algebra.builder(), external)
                 for number in range(memory.threads)
             ]
         )

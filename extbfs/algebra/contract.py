@@ -19,7 +19,7 @@ from extbfs.engine.worker import Worker
 from store.buckets import Buckets
 from store.layer import Layer
 from store.pool import Records
-from store.run import RunMeta
+from store.run import RunBuilder, RunMeta
 
 Keys = npt.NDArray[np.uint64]
 
@@ -60,6 +60,9 @@ class LayerAlgebra(Protocol):
 
     def warm(self) -> None:
         """Compile, or load from the cache, every kernel of the puzzle and of this algebra."""
+
+    def builder(self) -> RunBuilder:
+        """A builder of runs of this algebra's layers."""
 
     def begin(self) -> tuple[Keys, npt.NDArray[Any] | None, Books]:
         """Layer 0: its keys, payload and books."""

@@ -34,6 +34,7 @@ from puzzles.fibre import Fibre
 from store.buckets import Buckets
 from store.layer import Layer
 from store.pool import Records
+from store.run import RunBuilder
 
 U64 = np.uint64
 ZERO = U64(0)
@@ -101,6 +102,9 @@ class FibreAlgebra:
         self.puzzle.warm()
         self.fibre.warm()
         fibre_kernels.warm()
+
+    def builder(self) -> RunBuilder:
+        return RunBuilder(payload_bits=self.payload_bits)
 
     def begin(self) -> tuple[Keys, Payload, Books]:
         fibre, side = self.fibre, self.side(0)

@@ -27,6 +27,7 @@ from store.kernels import bitmap, merge, sort
 from store.kernels.warm import warm_sets
 from store.layer import Layer
 from store.pool import Records
+from store.run import RunBuilder
 
 U64 = np.uint64
 BUCKET_ARRIVALS = 1 << 20
@@ -77,6 +78,9 @@ class SetAlgebra:
     def warm(self) -> None:
         warm_sets()
         self.puzzle.warm()
+
+    def builder(self) -> RunBuilder:
+        return RunBuilder()
 
     def begin(self) -> tuple[Keys, None, Books]:
         starts = np.unique(np.asarray(self.puzzle.starts(), np.uint64))

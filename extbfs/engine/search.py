@@ -25,7 +25,6 @@ from extbfs.sizes import format_size
 from store import names
 from store.errors import DiskFull, DiskLimit
 from store.layer import Layer
-from store.run import RunBuilder
 
 GROUP = 0.15
 COLLECT = 2.0
@@ -137,7 +136,7 @@ class Search:
         """Layer 0: the starts."""
         engine = self.engine
         keys, payload, books = engine.algebra.begin()
-        builder = RunBuilder(payload_bits=engine.algebra.payload_bits)
+        builder = engine.algebra.builder()
         builder.begin()
         builder.append(keys, payload)
         meta, data = builder.finish()

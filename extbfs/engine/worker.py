@@ -51,7 +51,7 @@ class Worker:
         number: int,
         memory: MemoryPlan,
         space: Any,
-        payload_bits: int,
+        builder: RunBuilder,
         external: Callable[[int], ExternalSorter],
     ) -> None:
         self.number = number
@@ -63,7 +63,7 @@ class Worker:
         self.staging = np.empty(STAGING, np.uint8)
         self.scratch = Scratch()
         self.history_scratch = Scratch()
-        self.builder = RunBuilder(payload_bits=payload_bits)
+        self.builder = builder
         self.flushed = 0
         self.written: list[SpillMeta] = []
         self.spill_part: Callable[[Worker], None] | None = None
