@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import puzzles
+import store.kernels
+
 __version__ = "0.1.0"
 
 __all__ = ["Outcome", "Run", "__version__", "open_run", "resume", "start"]
 
 if TYPE_CHECKING:
     from extbfs.api import Outcome, Run, open_run, resume, start
+
+
+def _keep(kernel: Any) -> None:
+    from extbfs.kernel_cache import keep
+
+    keep(kernel)
+
+
+puzzles.keep = store.kernels.keep = _keep
 
 
 def __getattr__(name: str) -> Any:

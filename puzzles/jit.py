@@ -1,18 +1,8 @@
-"""How this package compiles its kernels: one decorator, one cache, a few machine instructions.
-
-The cache lives in a directory named by a hash of this package's sources and of numba's version,
-because numba itself does not notice a change in a function imported from another module.
-Where no cache can be written the kernels are compiled anew in every process.
-"""
+"""How this package compiles its kernels: one decorator, a few machine instructions."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import platform
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -22,6 +12,8 @@ from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic
 
+import puzzles
+
 __all__ = ["U64", "bit_plane", "ctz64", "kernel", "mulhi"]
 
 U64 = np.uint64
@@ -29,41 +21,12 @@ config: Any = numba_config  # its attributes come and go at run time
 ir: Any = vars(cgutils)["ir"]
 
 
-@cache
-def cache_directory() -> str | None:
-    """The directory for this package's compiled kernels, or None where none can be written."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return None  # the user has chosen; numba obeys by itself
-    digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent
-    for source in sorted(package.rglob("*.py")):
-        digest.update(str(source.relative_to(package)).encode() + b"\0")
-        digest.update(source.read_bytes())
-    versions = numba.__version__, np.__version__, platform.python_version()
-    # numba would hand kernels compiled without bounds checks to a process that asks for them.
-    digest.update(f"{versions} {config.BOUNDSCHECK}".encode())
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    directory = Path(base) / "extbfs" / f"puzzles-{digest.hexdigest()[:16]}"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return str(directory) if os.access(directory, os.W_OK) else None
-
-
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function` on its first call: no GIL, no division checks, cached where possible."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    previous = config.CACHE_DIR
-    try:
-        directory = cache_directory()
-        if directory is not None:
-            config.CACHE_DIR = directory
-        return numba.njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # no directory numba could write to
-        return numba.njit(**options)(function)
-    finally:
-        config.CACHE_DIR = previous
+    """Compile `function` on its first call: no GIL, no division checks, kept where possible."""
+    made = numba.njit(nogil=True, error_model="numpy")(function)
+    if puzzles.keep is not None:
+        puzzles.keep(made)
+    return made
 
 
 def _mulhi(a: Any, b: Any) -> Any:

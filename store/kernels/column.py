@@ -305,12 +305,12 @@ def decode_column(data: Any, at: Any, length: Any, n: Any, table: Any, column: A
     return OK
 
 
-def warm() -> None:
-    """Compile or load every kernel of this module."""
+def warm(bits: int | None = None) -> None:
+    """Compile or load every kernel of this module, for columns of 16, 32 or (None) both widths."""
     out = np.zeros(64 + PAD, np.uint8)
     work = np.zeros(ENCODER_WORK, np.uint64)
     table = np.empty(TABLE, np.uint64)
-    for dtype in (np.uint16, np.uint32):
+    for dtype in (f"u{width // 8}" for width in (16, 32) if bits in (None, width)):
         column = np.zeros(16, dtype)
         end = encode_column(column, U64(16), out, ZERO, work)
         decode_column(out, ZERO, U64(end), U64(16), table, column)

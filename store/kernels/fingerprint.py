@@ -97,11 +97,13 @@ def survey_records(keys: Any, payload: Any) -> Any:
     return total, both, bad == ZERO
 
 
-def warm() -> None:
-    """Compile or load every kernel of this module."""
+def warm(payload_bits: int | None = None) -> None:
+    """Compile or load every kernel of this module, for one payload width (0: none) or for all."""
     keys = np.arange(3, dtype=np.uint64)
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        payload = np.arange(3, dtype=dtype)
+    for width in (8, 16, 32):
+        if payload_bits not in (None, width):
+            continue
+        payload = np.arange(3, dtype=f"u{width // 8}")
         fingerprint_records(keys, payload)
         survey_records(keys, payload)
     fingerprint(keys)

@@ -1,21 +1,11 @@
-"""How this package compiles its kernels: one decorator, one cache, a few machine instructions.
-
-The cache lives in a directory named by a hash of this package's sources and numba's version,
-because numba itself does not notice a change in a function imported from another module, nor that
-NUMBA_BOUNDSCHECK was set.
-Where no cache can be written the kernels are compiled anew in every process.
+"""How this package compiles its kernels: one decorator, a few machine instructions.
 
 The instructions work on uint64. Under NUMBA_DISABLE_JIT they are plain Python functions.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import platform
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -24,6 +14,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+import store.kernels
+
 __all__ = ["U64", "clz64", "ctz64", "kernel", "load64", "popcount64", "store64"]
 
 U64 = np.uint64
@@ -31,40 +23,12 @@ config: Any = numba.config
 ir: Any = vars(cgutils)["ir"]
 
 
-@cache
-def cache_directory() -> str | None:
-    """The directory for this package's compiled kernels, or None where none can be written."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return None  # the user has chosen; numba obeys by itself
-    digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent
-    for source in sorted(package.rglob("*.py")):
-        digest.update(str(source.relative_to(package)).encode() + b"\0")
-        digest.update(source.read_bytes())
-    digest.update(f"{numba.__version__} {np.__version__} {platform.python_version()}".encode())
-    digest.update(f" {config.BOUNDSCHECK} {config.OPT}".encode())
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    directory = Path(base) / "extbfs" / f"store-{digest.hexdigest()[:16]}"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return str(directory) if os.access(directory, os.W_OK) else None
-
-
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function` on its first call: no GIL, no division checks, cached where possible."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    previous = config.CACHE_DIR
-    try:
-        directory = cache_directory()
-        if directory is not None:
-            config.CACHE_DIR = directory
-        return numba.njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # no directory numba could write to
-        return numba.njit(**options)(function)
-    finally:
-        config.CACHE_DIR = previous
+    """Compile `function` on its first call: no GIL, no division checks, kept where possible."""
+    made = numba.njit(nogil=True, error_model="numpy")(function)
+    if store.kernels.keep is not None:
+        store.kernels.keep(made)
+    return made
 
 
 _WORD = ir.IntType(64)

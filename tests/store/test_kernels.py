@@ -42,6 +42,7 @@ def test_no_kernel_computes_with_floating_point(module: object, name: str) -> No
 def test_building_and_reading_a_run_compiles_nothing_more() -> None:
     program = """
 import numpy as np
+import extbfs  # so that the kernels come from its cache
 from store.kernels import codec, column, fingerprint, warm
 from store.run import RunBuilder
 from tests.store.run_bytes import build, layer_of
