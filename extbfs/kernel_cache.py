@@ -43,15 +43,14 @@ def keep(kernel: Any) -> None:
     kernel: what numba.njit made of a function that is found in a source file.
     """
     function = getattr(kernel, "py_func", None)
-    directory = cache_directory()
-    if function is None or function.__closure__ or directory is None:
+    if function is None or function.__closure__:
         return
     try:
         source = Path(inspect.getfile(function)).resolve()
         stamp = _stamp(source)
     except (OSError, TypeError):
         return
-    kernel._cache = KernelCache(directory, function, stamp)
+    kernel._cache = KernelCache(cache_directory(), function, stamp)
 
 
 @cache
@@ -117,50 +116,55 @@ MISSES = Misses()
 
 
 class KernelCache(NullCache):
-    """numba's interface to a cache, for one kernel."""
+    """numba's interface to a cache, for one kernel; without a directory it only counts misses."""
 
-    def __init__(self, directory: str, function: Any, stamp: str) -> None:
+    def __init__(self, directory: str | None, function: Any, stamp: str) -> None:
         self._directory = directory
         self._name = f"{function.__module__}.{function.__qualname__}"
         self._stamp = stamp
 
     @property
-    def cache_path(self) -> str:
+    def cache_path(self) -> str | None:
         return self._directory
 
-    def _path(self, signature: Any, codegen: Any) -> str:
+    def _path(self, directory: str, signature: Any, codegen: Any) -> str:
         """The file of the entry: of the kernel for these argument types on this processor."""
         depends = f"{self._name} {signature} {codegen.magic_tuple()} {self._stamp}"
         name = f"{self._name}-{hashlib.sha256(depends.encode()).hexdigest()[:32]}"
-        return os.path.join(self._directory, name)
+        return os.path.join(directory, name)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel, or None when it must be compiled."""
         target_context.refresh()
-        try:
-            data = Path(self._path(sig, target_context.codegen())).read_bytes()
-            if hashlib.sha256(data[CHECKSUM:]).digest() == data[:CHECKSUM]:
-                return CompileResult._rebuild(target_context, *pickle.loads(data[CHECKSUM:]))
-        except Exception:  # whatever numba makes of it, it can be compiled
-            pass
+        if self._directory is not None:
+            try:
+                path = self._path(self._directory, sig, target_context.codegen())
+                data = Path(path).read_bytes()
+                if hashlib.sha256(data[CHECKSUM:]).digest() == data[:CHECKSUM]:
+                    return CompileResult._rebuild(target_context, *pickle.loads(data[CHECKSUM:]))
+            except Exception:  # whatever numba makes of it, it can be compiled
+                pass
         MISSES.note()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel if that is possible."""
-        if data.library.has_dynamic_globals or data.lifted:
+        if self._directory is None or data.library.has_dynamic_globals or data.lifted:
             return
         with contextlib.suppress(Exception):  # a full disk, say: then it is compiled again
             code = dumps(data._reduce())
-            self._write(self._path(sig, data.codegen), hashlib.sha256(code).digest() + code)
+            path = self._path(self._directory, sig, data.codegen)
+            _write_whole(path, hashlib.sha256(code).digest() + code)
 
-    def _write(self, path: str, content: bytes) -> None:
-        fd, temporary = tempfile.mkstemp(prefix="new-", dir=self._directory)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(content)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+
+def _write_whole(path: str, content: bytes) -> None:
+    """Create or replace a file, so that nobody ever sees a part of it; nothing is synced."""
+    fd, temporary = tempfile.mkstemp(prefix="new-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -29,7 +29,7 @@ def warm(algebra: LayerAlgebra, tell: Callable[[str], None]) -> float:
     """Compile or load every kernel that a search by `algebra` needs; the seconds it took."""
     begun = time.monotonic()
     MISSES.tell = lambda: tell(_notice())
-    with _one_at_a_time(tell):
+    with one_at_a_time(tell):
         missed = MISSES.count
         fingerprint.warm(0)
         with _second_process(algebra.payload_bits, wanted=MISSES.count > missed):
@@ -80,7 +80,7 @@ def _second_process(payload_bits: int, *, wanted: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _one_at_a_time(tell: Callable[[str], None]) -> Iterator[None]:
+def one_at_a_time(tell: Callable[[str], None]) -> Iterator[None]:
     """Hold the cache's lock, so that processes which start together do not all compile the same."""
     directory = cache_directory()
     if directory is None:
