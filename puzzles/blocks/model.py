@@ -26,6 +26,8 @@ class Kind:
     count: how many pieces, at least 1.
     pieces: the user's names of its pieces, in the order of the definition.
     corner: (dy, dx) from the anchor to the top left of the bounding box; dy is 0, dx at most 0.
+    shorts: the user's abbreviations of the pieces, in the same order, "" where there is none; ()
+        where no piece has one.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Kind:
     count: int
     pieces: tuple[str, ...]
     corner: Cell
+    shorts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class Model:
                     "name": kind.name,
                     "cells": [list(cell) for cell in kind.cells],
                     "pieces": list(kind.pieces),
+                    "shorts": list(kind.shorts),
                     "start": [list(cell) for cell in self.start[number]],
                     "goal": [list(cell) for cell in self.goal[number]],
                     "start_pieces": list(self.start_pieces[number]),
