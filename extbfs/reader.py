@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from extbfs.engine.ledger import Ledger
     from puzzles.contract import Puzzle
     from store.layer import Layer
+    from store.source import FileSource
 
     Keys = npt.NDArray[np.uint64]
 
@@ -49,6 +50,7 @@ class Run:
         self._puzzle: Puzzle | None = None
         self._algebra: LayerAlgebra | None = None
         self._layers: dict[int, Layer] = {}
+        self._source: FileSource | None = None
 
     def __enter__(self) -> Run:
         return self
@@ -57,10 +59,14 @@ class Run:
         self.close()
 
     def close(self) -> None:
-        """Close the catalogue, if it was opened."""
+        """Close the catalogue and the files that were opened."""
         if self._ledger is not None:
             self._ledger.catalogue.close()
             self._ledger = None
+        if self._source is not None:
+            self._source.close()
+            self._source = None
+        self._layers = {}
 
     # What needs no catalogue
 
@@ -136,9 +142,10 @@ class Run:
                 f"layer {depth} is gone: this run keeps only what the search needs "
                 "(--keep frontier), so paths, depths and states of earlier layers cannot be told"
             )
-        source = FileSource(self.directory, fs.current())
+        if self._source is None:
+            self._source = FileSource(self.directory, fs.current())
         inline = {i: run.inline for i, run in enumerate(runs) if not run.meta.file}
-        layer = Layer(source, depth, [run.meta for run in runs], inline)
+        layer = Layer(self._source, depth, [run.meta for run in runs], inline)
         self._layers[depth] = layer
         return layer
 

@@ -34,6 +34,10 @@ class Verification:
         self.problems: list[dict[str, Any]] = []
         self.checked = {"depths": 0, "runs": 0, "blocks": 0, "keys": 0, "spill files": 0}
 
+    def close(self) -> None:
+        """Close the files that were read."""
+        self._source.close()
+
     def _problem(self, error: IntegrityError) -> None:
         self.problems.append(
             {"file": error.file, "block": str(error.block), "detail": error.detail}
@@ -145,6 +149,8 @@ def verify_run_directory(
         verification.all()
     except IntegrityError as error:
         verification._problem(error)
+    finally:
+        verification.close()
     orphans = [name for name in names.files_of(run.directory) if names.classify(name) is None]
     return {
         "ok": not verification.problems,

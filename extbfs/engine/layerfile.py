@@ -57,11 +57,12 @@ class LayerFiles:
         return file, offset
 
     def _open_next(self) -> None:
+        file = self._name(self._next)
+        self._next += 1
+        fd = self._fs.create(os.path.join(self._run, file))
         if self._fd >= 0:
             self._full.append(self._fd)
-        self._file = self._name(self._next)
-        self._next += 1
-        self._fd = self._fs.create(os.path.join(self._run, self._file))
+        self._file, self._fd = file, fd
         self._end = 0
         self._created = True
 
