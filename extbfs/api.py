@@ -180,7 +180,10 @@ def _resolve(
     if start is not None or goal is not None or metric is not None:
         raise UsageError("start, goal and metric belong to the puzzle object that was given")
     from puzzles.adapter import adapt
+    from puzzles.contract import BasePuzzle
 
+    if isinstance(puzzle, BasePuzzle) and hasattr(puzzle, "spec"):
+        return puzzle  # one of ours, whose spec rebuilds it
     return adapt(puzzle)
 
 
