@@ -14,7 +14,7 @@ import pytest
 
 import store.external
 from extbfs.algebra import emitter, fibre, sets
-from extbfs.engine import budget, build, layerfile, plan, search, visited, worker
+from extbfs.engine import budget, build, layerfile, plan, visited
 from store.run import RunBuilder
 
 
@@ -23,8 +23,9 @@ class Tight:
     """Sizes in place of those that the memory limit would give.
 
     pool: bytes of a worker's pool. arrivals: records a worker merges at once; a bucket with more is
-    sorted externally. inline: bytes of runs in the catalogue. slots: keys an arrival up to which a
-    bitmap is used. split: arrivals from which records take 4 bytes.
+    sorted externally. lane: records of a lane of the fibre algebra's merge. inline: bytes of runs
+    in the catalogue. slots: keys an arrival up to which a bitmap is used. split: arrivals from
+    which records take 4 bytes.
     """
 
     block_keys: int = 32
@@ -37,6 +38,7 @@ class Tight:
     inline: int = 256
     layer_file: int = 1 << 12
     slots: int = 40
+    lane: int = 14
     split: int = 1 << 25
     most_splits: int = 1 << 13
 
@@ -53,9 +55,9 @@ class Tight:
 
         patch.setattr(budget, "plan_memory", plan_memory)
         small: Any = partial(RunBuilder, block_keys=self.block_keys)
-        for module in (worker, search, visited, store.external):
+        for module in (sets, fibre, visited, store.external):
             patch.setattr(module, "RunBuilder", small)
-        for module in (build, plan, sets, fibre):
+        for module in (build, plan, sets):
             patch.setattr(module, "BLOCK_KEYS", self.block_keys)
         for module in (emitter, visited, store.external):
             patch.setattr(module, "RUN_KEYS", self.run_keys)
@@ -63,6 +65,8 @@ class Tight:
         patch.setattr(sets, "SPLIT_ABOVE", self.split)
         patch.setattr(sets, "MOST_SPLITS", self.most_splits)
         patch.setattr(fibre, "OWN_KEYS", self.bucket_arrivals)
+        patch.setattr(fibre, "SLICE", self.slice_keys)
+        patch.setattr(fibre, "LANE", self.lane)
         patch.setattr(fibre, "NARROW_ABOVE", self.split)
         patch.setattr(build, "INLINE_RUN", self.inline)
         patch.setattr(visited, "INLINE_RUN", self.inline)
