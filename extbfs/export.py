@@ -13,7 +13,7 @@ from typing import Any
 
 from extbfs import __version__
 from extbfs.errors import SearchError
-from extbfs.report import COLUMNS, cells, printable
+from extbfs.report import cells, columns, printable
 
 SCHEMA = 1
 _PARAMETERS = ("spec", "exhaust", "keep", "max_depth", "threads", "goal", "formats")
@@ -28,6 +28,7 @@ class ExportError(SearchError):
 
 def export_data(status: Mapping[str, Any]) -> dict[str, Any]:
     """What an export holds: program version, puzzle, parameters, completeness and the rows."""
+    names = columns(status["depths"])
     return {
         "schema": SCHEMA,
         "extbfs": __version__,
@@ -39,7 +40,9 @@ def export_data(status: Mapping[str, Any]) -> dict[str, Any]:
         "state": status["state"],
         "reason": status.get("reason"),
         "complete": bool(status.get("frontier_empty")),
-        "depths": [{name: row[name] for name in COLUMNS} for row in status["depths"]],
+        "symmetry": status.get("symmetry"),
+        "columns": names,
+        "depths": [{name: row[name] for name in names} for row in status["depths"]],
     }
 
 
@@ -50,8 +53,8 @@ def _to_json(data: Mapping[str, Any]) -> str:
 def _to_csv(data: Mapping[str, Any]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(cells(row) for row in data["depths"])
+    writer.writerow(data["columns"])
+    writer.writerows(cells(row, data["columns"]) for row in data["depths"])
     return out.getvalue()
 
 
@@ -75,6 +78,7 @@ def _to_bfile(data: Mapping[str, Any]) -> str:
         f"# {_subject(data)}",
         "# a(n) is the number of states whose shortest way from the start takes n moves",
         f"# {_extent(data)}",
+        *([f"# {printable(data['symmetry'])}"] if data["symmetry"] else []),
         f"# counted by extbfs {printable(data['made_by'])}",
         *(f"{row['depth']} {row['states']}" for row in data["depths"]),
     ]
@@ -83,9 +87,9 @@ def _to_bfile(data: Mapping[str, Any]) -> str:
 
 def _to_markdown(data: Mapping[str, Any]) -> str:
     lines = [
-        "| " + " | ".join(COLUMNS) + " |",
-        "|" + "|".join(" ---: " for _ in COLUMNS) + "|",
-        *("| " + " | ".join(cells(row)) + " |" for row in data["depths"]),
+        "| " + " | ".join(data["columns"]) + " |",
+        "|" + "|".join(" ---: " for _ in data["columns"]) + "|",
+        *("| " + " | ".join(cells(row, data["columns"])) + " |" for row in data["depths"]),
         "",
         f"{_subject(data)}; {_extent(data)}; counted by extbfs {printable(data['made_by'])}.",
     ]

@@ -56,3 +56,17 @@ def compare_samples(puzzle: Puzzle, samples: Sequence[Sequence[int]] | None) -> 
                 f"{puzzle.name} is not the puzzle this run was started with: the moves of state "
                 f"{key} have changed"
             )
+
+
+def symmetry_note(puzzle: Puzzle) -> str | None:
+    """What symmetry does to the counts, in a sentence, or None where there is none."""
+    if not puzzle.symmetric:
+        return None
+    starts = np.asarray(puzzle.starts(), np.uint64)
+    if bool((puzzle.orbit_size(starts) == 1).all()):
+        return "`canonical` counts symmetric states once, `states` counts them all"
+    return (
+        "the start is not symmetric: depths are distances from the start or an image of it, "
+        "`canonical` counts symmetric states once, `states` all of them; --no-symmetry tells the "
+        "distances from the start alone"
+    )

@@ -27,6 +27,32 @@ def walk_back(run: Run, key: int, depth: int) -> list[int]:
     return keys[::-1]
 
 
+def unfold(puzzle: Puzzle, keys: list[int], wanted: int | None) -> list[int]:
+    """Real states along a path of canonical keys, from a real start on, each a move from the last.
+
+    wanted: the state it should end at if it can; else it ends at an image of that.
+    """
+    if not puzzle.symmetric:
+        return keys
+    starts = puzzle.plain_starts()
+    here = [int(key) for key in starts[puzzle.canonical(starts) == U64(keys[0])]]
+    came: list[dict[int, int]] = [dict.fromkeys(here, -1)]
+    out = np.empty(puzzle.max_successors, np.uint64)
+    for key in keys[1:]:
+        step: dict[int, int] = {}
+        for state in came[-1]:
+            n = puzzle.plain_successors(np.array([state], np.uint64), out)
+            children = np.unique(out[:n])
+            for child in children[puzzle.canonical(children) == U64(key)].tolist():
+                step.setdefault(child, state)
+        came.append(step)
+    last = wanted if wanted in came[-1] else min(came[-1])
+    states = [last]
+    for step in reversed(came[1:]):
+        states.append(step[states[-1]])
+    return states[::-1]
+
+
 def parent_of(run: Run, key: int, depth: int) -> int:
     """The least key of layer depth - 1 that has `key`, of layer `depth`, among its successors."""
     puzzle = run.puzzle

@@ -175,8 +175,8 @@ class Run:
         """
         import numpy as np
 
-        key = self.key_of(state)
-        wanted = np.array([key], np.uint64)
+        key = np.array([self.key_of(state)], np.uint64)
+        wanted = self.puzzle.canonical(key)
         for depth in range(len(self.ledger.depths())):
             if bool(self.contains(depth, wanted)[0]):
                 return depth
@@ -189,23 +189,35 @@ class Run:
     def path(self, to: str | int | None = None) -> list[int]:
         """The keys of a shortest path from a start to a state, or to the goal; both ends included.
 
+        With symmetry the states are real ones again, from a real start on; the path may end at an
+        image of the state that was asked for.
         Raises NotFound when the state is in no complete layer, or the run has reached no goal.
         """
-        from extbfs.path import walk_back
+        import numpy as np
+
+        from extbfs.path import unfold, walk_back
 
         if to is None:
             row = next((row for row in self.ledger.depths() if row.get("goals")), None)
             if row is None:
                 raise NotFound("the run has reached no goal; name a state with --to")
             key, depth = int(row["goal_key"]), int(row["depth"])
+            wanted = None
         else:
-            key = self.key_of(to)
-            found = self.depth_of(key)
+            wanted = self.key_of(to)
+            key = int(self.puzzle.canonical(np.array([wanted], np.uint64))[0])
+            found = self.depth_of(wanted)
             if found is None:
                 last = len(self.ledger.depths()) - 1
                 raise NotFound(f"{to} is not among the states of depths 0 to {last}")
             depth = found
-        return walk_back(self, key, depth)
+        return unfold(self.puzzle, walk_back(self, key, depth), wanted)
+
+    def solutions(self) -> dict[str, Any]:
+        """How many shortest solutions and goal states there are; see extbfs.solutions."""
+        from extbfs.solutions import count_solutions
+
+        return count_solutions(self)
 
     def verify(self, *, quick: bool = False, observer: Watcher | None = None) -> dict[str, Any]:
         """Check everything that the run records; see extbfs.verify for the report."""

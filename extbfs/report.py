@@ -34,15 +34,24 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else "?" for c in str(text))
 
 
-def cells(row: Mapping[str, Any]) -> list[str]:
-    """One row of the depth table as text, in the order of COLUMNS; seconds to the millisecond."""
-    return [f"{row[c]:.3f}" if c == "seconds" else str(row[c]) for c in COLUMNS]
+def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of a depth table: COLUMNS, and `canonical` where symmetric states count once."""
+    names = list(COLUMNS)
+    if rows and "canonical" in rows[0]:
+        names.insert(names.index("states") + 1, "canonical")
+    return names
+
+
+def cells(row: Mapping[str, Any], names: Sequence[str] = COLUMNS) -> list[str]:
+    """One row of the depth table as text, in the order of `names`; seconds to the millisecond."""
+    return [f"{row[c]:.3f}" if c == "seconds" else str(row[c]) for c in names]
 
 
 def depth_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows under their headings, right-aligned; one line a depth, the last one without end."""
-    lines = [list(COLUMNS), *(cells(row) for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    names = columns(rows)
+    lines = [names, *(cells(row, names) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
         for line in lines
@@ -118,6 +127,7 @@ def facts(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines = [
         ("run", printable(status["run"])),
         ("puzzle", puzzle),
+        ("symmetry", printable(status.get("symmetry") or "")),
         ("state", state_sentence(status)),
         ("states", str(status["states"])),
         ("rate", ", ".join(rates)),

@@ -26,7 +26,7 @@ from extbfs.engine.search import Ending, Goals, Search
 from extbfs.engine.syncer import Syncer
 from extbfs.engine.worker import Worker
 from extbfs.errors import LimitError
-from extbfs.identity import compare_samples, rebuild, samples_of
+from extbfs.identity import compare_samples, rebuild, samples_of, symmetry_note
 from extbfs.sizes import format_size, parse_size
 from puzzles.contract import Puzzle
 from store import fs, names
@@ -198,6 +198,7 @@ class Session:
             "spec": puzzle.spec,
             "exhaust": parameters["exhaust"],
             "metric": puzzle.metric,
+            "symmetry": symmetry_note(puzzle),
             "keep": parameters["keep"],
             "threads": memory.threads,
             "max_depth": parameters["max_depth"],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.uint64]
     Flags = NDArray[np.bool_]
+    Sizes = NDArray[np.unsignedinteger[Any]]
 
 
 @runtime_checkable
@@ -30,7 +31,8 @@ class Puzzle(Protocol):
     undirected: every move can be undone in one move.
     bipartite: the states have two colours, every move changes the colour, all starts have one.
     has_goal: `is_goal` means something.
-    symmetric: keys are canonical; `canonical`, `orbit_size` and `plain_successors` exist.
+    symmetric: layers hold canonical keys, one for each set of states that symmetries map to each
+        other (an orbit); `starts` and `successors` give canonical keys.
     fibre: how the states lie over few keys (see `puzzles.fibre`), or None where nobody knows.
     """
 
@@ -55,6 +57,18 @@ class Puzzle(Protocol):
         keys: uint64[n], any order. out: uint64[>= n * max_successors], not overlapping `keys`.
         Duplicates may be written, and in any order. May be called by several threads at once.
         """
+
+    def canonical(self, keys: Keys) -> Keys:
+        """The canonical key of every state, uint64[n]; the keys themselves without symmetry."""
+
+    def orbit_size(self, keys: Keys) -> Sizes:
+        """How many states each canonical key stands for: unsigned[n]; 1 without symmetry."""
+
+    def plain_starts(self) -> Keys:
+        """The start states as they are, of which `starts` are the canonical keys."""
+
+    def plain_successors(self, keys: Keys, out: Keys) -> int:
+        """As `successors`, of states as they are and without making anything canonical."""
 
     def is_goal(self, keys: Keys) -> Flags:
         """bool[n]: which of `keys` (uint64[n]) are goal states."""
@@ -98,6 +112,21 @@ class BasePuzzle:
 
     def successors(self, keys: Keys, out: Keys) -> int:
         raise NotImplementedError
+
+    def canonical(self, keys: Keys) -> Keys:
+        return keys
+
+    def orbit_size(self, keys: Keys) -> Sizes:
+        """All 1."""
+        import numpy as np
+
+        return np.ones(len(keys), dtype=np.uint8)
+
+    def plain_starts(self) -> Keys:
+        return self.starts()
+
+    def plain_successors(self, keys: Keys, out: Keys) -> int:
+        return self.successors(keys, out)
 
     def is_goal(self, keys: Keys) -> Flags:
         """All False: no goal."""

@@ -92,7 +92,7 @@ class SetAlgebra:
             Books(
                 arrivals=here,
                 kept=here,
-                states=here.count,
+                states=states_of(self.puzzle, starts),
                 goals=int(goals.size),
                 goal_key=int(goals[0]) if goals.size else 0,
             ),
@@ -309,10 +309,15 @@ class SetAlgebra:
 
 
 class SetEmitter(Emitter):
-    """Writes keys, which are states, and keeps the books of a bucket."""
+    """Writes keys, which are states or stand for their orbits, and keeps the books of a bucket."""
+
+    def begin(self) -> None:
+        super().begin()
+        self._states = 0
 
     def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
         super().emit(keys, payload)
+        self._states += states_of(self._puzzle, keys)
         if self._puzzle.has_goal:
             self.look(keys)
 
@@ -321,7 +326,12 @@ class SetEmitter(Emitter):
         self.finish_run()
         kept = self.kept
         require(f"bucket {bucket}", "merge", arrivals, duplicates + hits + kept)
-        return Books(arrivals, kept, duplicates, hits, kept.count, 0, self.goals, self.goal_key)
+        return Books(arrivals, kept, duplicates, hits, self._states, 0, self.goals, self.goal_key)
+
+
+def states_of(puzzle: Puzzle, keys: Keys) -> int:
+    """How many states some keys stand for: one each, or the sizes of their orbits."""
+    return int(puzzle.orbit_size(keys).sum()) if puzzle.symmetric else int(keys.size)
 
 
 def sort_distinct(

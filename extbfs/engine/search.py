@@ -256,6 +256,7 @@ class Search:
             "cumulative": before + books.states,
             "seconds": round(seconds, 6),
             "bytes": sum(run.meta.length for run in runs),
+            **({"canonical": books.kept.count} if self.engine.puzzle.symmetric else {}),
             "keys": books.kept.count,
             "fingerprint": books.kept.fingerprint,
             "pending": books.pending,

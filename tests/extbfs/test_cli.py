@@ -94,6 +94,12 @@ class FakeRun:
         key = self.puzzle.encode(state)
         return None if key == 9 else key
 
+    def key_of(self, state):
+        return self.puzzle.encode(state)
+
+    def solutions(self):
+        return {"length": 3, "solutions": 2, "goal_states": 1}
+
     def path(self, to=None):
         return [np.uint64(key) for key in range(self.puzzle.encode(to or "3") + 1)]
 
@@ -413,13 +419,31 @@ class TestReaders:
     def test_path(self, capsys):
         assert main(["path", "R"]) == 0
         assert capsys.readouterr().out.splitlines()[-1] == "3 moves"
-        assert main(["path", "R", "--to", "2", "--no-draw"]) == 0
+        assert main(["path", "R", "--to", "2", "--boards", "none"]) == 0
         assert capsys.readouterr().out.splitlines() == [
             "start: 0",
             "1. 0 -> 1",
             "2. 1 -> 2",
             "2 moves",
         ]
+
+    @pytest.mark.parametrize(
+        ("boards", "drawn"), [("ends", "0 2"), ("all", "0 1 2"), ("2", "0 2"), ("3", "0 2")]
+    )
+    def test_boards_of_a_path(self, boards, drawn, capsys):
+        assert main(["path", "R", "--to", "2", "--boards", boards]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert " ".join(line for line in lines if line.isdigit()) == drawn
+
+    def test_solutions_are_counted(self, capsys):
+        assert main(["path", "R", "--all-optimal", "count"]) == 0
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == "2 shortest solutions, to 1 goal states"
+
+    @pytest.mark.parametrize("argv", [["--boards", "0"], ["--boards", "x"], ["--all-optimal", "y"]])
+    def test_path_refuses_what_it_cannot_mean(self, argv, capsys):
+        assert main(["path", "R", *argv]) == 2
+        assert argv[0] in capsys.readouterr().err
 
     def test_path_as_json(self, capsys):
         assert main(["path", "R", "--to", "2", "--json"]) == 0
