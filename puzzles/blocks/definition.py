@@ -14,7 +14,7 @@ from puzzles.errors import PuzzleError
 
 LONGEST_SIDE = 64
 MOST_CELLS = 1024
-LONGEST_NAME = 64
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -110,15 +110,14 @@ def check_size(what: str, size: Cell) -> None:
         )
 
 
-def check_name(what: str, name: str) -> str:
+def check_name(what: str, name: str, longest: int = LONGEST_NAME) -> str:
     """`name` with blanks around it gone and those inside it single, or PuzzleError."""
     name = " ".join(name.split())
     if not name:
         raise PuzzleError(f"{what} has no name")
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    if len(name) > longest or not name.isprintable():
         raise PuzzleError(
-            f"{what} is named {name[:LONGEST_NAME]!r}, and a name has at most {LONGEST_NAME}"
-            " printable characters"
+            f"{what} is named {name[:40]!r}, and a name has at most {longest} printable characters"
         )
     return name
 
@@ -244,11 +243,15 @@ def _kinds(
         alone = [[p] for p in pieces if definition.by_id and p.goal is not None]
         together = [p for p in pieces if not (definition.by_id and p.goal is not None)]
         for group in [*alone, *([together] if together else [])]:
-            told_apart = len(group) < len(pieces) and group is not together
+            name = entry.name
+            if len(group) < len(pieces) and group is not together:
+                name = f"{entry.name} {group[0].name}"
+                while name in shapes:
+                    name += "'"
             shape = shapes[entry.name]
             kinds.append(
                 Kind(
-                    name=f"{entry.name} {group[0].name}" if told_apart else entry.name,
+                    name=name,
                     cells=shape.cells,
                     count=len(group),
                     pieces=tuple(piece.name for piece in group),

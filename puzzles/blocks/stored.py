@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from puzzles.blocks.definition import (
+    LONGEST_NAME,
     MOST_CELLS,
     ClassDefinition,
     Definition,
@@ -52,7 +53,7 @@ def model_of(spec: Mapping[str, Any]) -> Model:
 def _kind(
     entry: Mapping[str, Any], classes: list[ClassDefinition], pieces: list[PieceDefinition]
 ) -> None:
-    name = check_name("a stored kind", _text(entry, "name"))
+    name = check_name("a stored kind", _text(entry, "name"), 3 * LONGEST_NAME)
     cells = _cells(entry, "cells")
     if not cells:
         raise PuzzleError(f"the stored kind {name} has no cells")
