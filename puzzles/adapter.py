@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, cast
 
@@ -91,6 +92,13 @@ class AdaptedPuzzle(BasePuzzle):
                     f"the start {key} of {self.name} is not in 0 to {self.key_space - 1}"
                 )
         return np.array(sorted(set(keys)), dtype=np.uint64)
+
+    def known_counts(self) -> Sequence[int] | None:
+        """The object's own, unless the search begins elsewhere."""
+        own = getattr(self.inner, "known_counts", None)
+        if self._start_key is not None or not callable(own):
+            return None
+        return cast("Sequence[int] | None", own())
 
     def successors(self, keys: Keys, out: Keys) -> int:
         count = self.inner.successors(keys, out)

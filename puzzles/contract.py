@@ -6,6 +6,7 @@ one-dimensional uint64 arrays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class Puzzle(Protocol):
     def describe(self) -> str:
         """One line for people."""
 
+    def known_counts(self) -> Sequence[int] | None:
+        """States per depth of the whole search, as published, or None.
+
+        Never trusted: it only serves to say beforehand how large a search will be.
+        """
+
 
 class BasePuzzle:
     """The defaults of the contract; a puzzle overrides what it knows better."""
@@ -162,6 +169,10 @@ class BasePuzzle:
 
     def describe(self) -> str:
         return self.name
+
+    def known_counts(self) -> Sequence[int] | None:
+        """None: nobody knows."""
+        return None
 
 
 def adapt(obj: Any, name: str | None = None) -> Puzzle:

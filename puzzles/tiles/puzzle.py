@@ -12,7 +12,7 @@ import numpy as np
 from puzzles.contract import BasePuzzle
 from puzzles.errors import PuzzleError
 from puzzles.tiles import board as boards
-from puzzles.tiles import fibre, kernels, program, rank
+from puzzles.tiles import counts, fibre, kernels, program, rank
 from puzzles.tiles.geometry import Geometry
 
 if TYPE_CHECKING:
@@ -187,6 +187,14 @@ class TilesPuzzle(BasePuzzle):
             f"sliding tiles, {self.geometry.rows} rows x {self.geometry.columns} columns,"
             f" {what}, {layouts:,} states"
         )
+
+    def known_counts(self) -> tuple[int, ...] | None:
+        geometry = self.geometry
+        cell = self.layout_of(self._start_key).index(0)
+        row, column = divmod(cell, geometry.columns)
+        if row not in (0, geometry.rows - 1) or column not in (0, geometry.columns - 1):
+            return None
+        return counts.known_counts(geometry.rows, geometry.columns, self.metric)
 
 
 def _slice_width(cells: int) -> int:
