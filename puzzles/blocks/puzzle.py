@@ -1,0 +1,320 @@
+"""Sliding blocks as a puzzle: a model in, dense keys inside, successors from the kernels."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from puzzles.blocks import kernels, keys, symmetry
+from puzzles.blocks.bounds import most_moves, most_steps
+from puzzles.blocks.model import Cell, Model
+from puzzles.blocks.moves import moves
+from puzzles.contract import BasePuzzle
+from puzzles.errors import PuzzleError
+from puzzles.jit import U64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from puzzles.contract import Flags, Keys
+
+METRICS = ("steps", "moves")
+DIRECTIONS = {(-1, 0): "up", (0, -1): "left", (0, 1): "right", (1, 0): "down"}
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+Anchors = tuple[tuple[Cell, ...], ...]  # per kind of the model, sorted
+
+
+class BlocksPuzzle(BasePuzzle):
+    """Blocks on a board, like ones not told apart.
+
+    metric: `steps`, one piece one cell, or `moves`, one piece any distance along any path.
+    use_symmetry: identify positions that a symmetry of the board, the shapes and the goal maps on
+    each other, unless the model forbids it. Raises PuzzleError when keys need more than 64 bits.
+    """
+
+    metrics: tuple[str, ...] = METRICS
+    undirected = True
+
+    def __init__(self, model: Model, *, metric: str = "steps", use_symmetry: bool = True) -> None:
+        if metric not in METRICS:
+            raise PuzzleError(
+                f"{model.name} counts its moves in {' or '.join(METRICS)}, not in {metric!r}"
+            )
+        self.model = model
+        self.metric = metric
+        self.name = model.name
+        self.spec = {
+            "family": "blocks",
+            "model": model.to_spec(),
+            "metric": metric,
+            "symmetry": use_symmetry,
+        }
+        self.has_goal = model.has_goal
+        self.layout = keys.layout_of(model)
+        self.key_space = self.layout.key_space
+        every = use_symmetry and model.symmetric_allowed
+        self.symmetries = symmetry.symmetries(model) if every else symmetry.symmetries(model)[:1]
+        self.symmetric = len(self.symmetries) > 1
+        self.bipartite = metric == "steps" and all(
+            symmetry.keeps_parity(model, image) for image in self.symmetries
+        )
+        self.max_successors = most_steps(model) if metric == "steps" else most_moves(model)
+        self._board = keys.board_of(model, self.layout, self.symmetries)
+        self._views = U64(len(self.symmetries))
+        goals = [
+            (self.layout.order.index(k), self._cell(place))
+            for k, of_kind in enumerate(model.goal)
+            for place in of_kind
+        ]
+        self._goal_kind = np.array([kind for kind, _ in goals], dtype=np.uint64)
+        self._goal_anchor = np.array([anchor for _, anchor in goals], dtype=np.uint64)
+        self._local = threading.local()
+
+    # keys and positions
+
+    def _cell(self, place: Cell) -> int:
+        return place[0] * self.model.width + place[1]
+
+    def _scratch(self) -> _Buffers:
+        try:
+            buffers: _Buffers = self._local.buffers
+        except AttributeError:
+            buffers = self._local.buffers = _Buffers(self._board)
+        return buffers
+
+    def plain_key_of(self, anchors: Anchors) -> int:
+        """The key of a position before symmetry; anchors per kind of the model."""
+        work = self._scratch().work
+        piece = 0
+        for kind, number in enumerate(self.layout.order):
+            for place in anchors[number]:
+                work.kind[piece] = kind
+                work.anchor[piece] = self._cell(place)
+                piece += 1
+        return int(kernels.rank(self._board, work, U64(0)))
+
+    def key_of(self, anchors: Anchors) -> int:
+        """The key of a position, canonical where symmetry is used."""
+        key = self.plain_key_of(anchors)
+        return int(self.canonical(np.array([key], dtype=np.uint64))[0]) if self.symmetric else key
+
+    def anchors_of(self, key: int) -> Anchors:
+        """The sorted anchors of each kind of the model; PuzzleError when the key is out of range
+        or, where keys are not dense, no position."""
+        key = int(key)
+        if not 0 <= key < self.key_space:
+            raise PuzzleError(f"key {key} is not in 0 to {self.key_space - 1} of {self.name}")
+        work = self._scratch().work
+        kernels.unrank(self._board, U64(key), work)
+        found: list[list[Cell]] = [[] for _ in self.model.kinds]
+        for kind, anchor in zip(work.kind[:-1].tolist(), work.anchor[:-1].tolist(), strict=True):
+            found[self.layout.order[kind]].append(divmod(anchor, self.model.width))
+        anchors = tuple(tuple(sorted(of_kind)) for of_kind in found)
+        if not self.layout.dense and self.plain_key_of(anchors) != key:
+            raise PuzzleError(f"key {key} of {self.name} is no position: pieces overlap")
+        return anchors
+
+    # the contract
+
+    def starts(self) -> Keys:
+        return np.array([self.key_of(self.model.start)], dtype=np.uint64)
+
+    def successors(self, keys: Keys, out: Keys) -> int:
+        """As the contract says; fastest on sorted keys."""
+        return self._successors(keys, out, self._views)
+
+    def plain_successors(self, keys: Keys, out: Keys) -> int:
+        """The successors without symmetry; room as for `successors`."""
+        return self._successors(keys, out, U64(1))
+
+    def _successors(self, keys: Keys, out: Keys, views: U64) -> int:
+        if len(out) < len(keys) * self.max_successors:
+            raise PuzzleError(
+                f"{len(keys)} keys of {self.name} need room for"
+                f" {len(keys) * self.max_successors} successors, and there is room for {len(out)}"
+            )
+        keys = self._checked(keys)
+        buffers = self._scratch()
+        if self.metric == "steps":
+            return int(kernels.steps(self._board, views, keys, out, buffers.work))
+        return int(
+            moves(self._board, views, keys, out, buffers.work, buffers.reached, buffers.stamp)
+        )
+
+    def _checked(self, keys: Keys) -> Keys:
+        """The keys as the kernels are compiled for: writable and contiguous."""
+        if keys.dtype != np.uint64:
+            raise PuzzleError(f"keys are uint64, and these are {keys.dtype}")
+        return keys if keys.flags.carray else keys.copy()
+
+    def canonical(self, keys: Keys) -> Keys:
+        """uint64[n]: the least key among the images of each."""
+        out = np.empty(len(keys), dtype=np.uint64)
+        work = self._scratch().work
+        kernels.canonical(self._board, self._views, self._checked(keys), out, work)
+        return out
+
+    def orbit_size(self, keys: Keys) -> NDArray[np.uint8]:
+        """uint8[n]: how many positions each key stands for."""
+        fixed = np.empty(len(keys), dtype=np.uint64)
+        work = self._scratch().work
+        kernels.stabilisers(self._board, self._views, self._checked(keys), fixed, work)
+        return (np.uint64(len(self.symmetries)) // fixed).astype(np.uint8)
+
+    def is_goal(self, keys: Keys) -> Flags:
+        if not self.has_goal:
+            return np.zeros(len(keys), dtype=np.bool_)
+        out = np.empty(len(keys), dtype=np.bool_)
+        work = self._scratch().work
+        goal = self._goal_kind, self._goal_anchor
+        kernels.holds(self._board, *goal, self._checked(keys), out, work)
+        return out
+
+    def warm(self) -> None:
+        """Compile or load the kernels."""
+        keys = self.starts()
+        out = np.empty(self.max_successors, dtype=np.uint64)
+        self.successors(keys, out)
+        self.is_goal(keys)
+        self.canonical(keys)
+        self.orbit_size(keys)
+
+    # for people
+
+    def decode(self, key: int) -> tuple[str, ...]:
+        """The rows of the board, `.` empty and `#` wall, a letter or a number for each piece."""
+        tokens = self._tokens()
+        board = [["."] * self.model.width for _ in range(self.model.height)]
+        for y, x in self.model.walls:
+            board[y][x] = "#"
+        token = iter(tokens)
+        for kind, places in zip(self.model.kinds, self.anchors_of(key), strict=True):
+            for y, x in places:
+                name = next(token)
+                for dy, dx in kind.cells:
+                    board[y + dy][x + dx] = name
+        return tuple(" ".join(row) for row in board)
+
+    def _tokens(self) -> Sequence[str]:
+        pieces = self.model.piece_count
+        return LETTERS[:pieces] if pieces <= len(LETTERS) else [str(i) for i in range(pieces)]
+
+    def render(self, key: int) -> str:
+        return "\n".join(self.decode(key))
+
+    def encode(self, text: str) -> int:
+        """The key of a board as `decode` or `render` gives it. Raises PuzzleError."""
+        for mark in "()[]'\",/":
+            text = text.replace(mark, "\n" if mark in "/," else " ")
+        rows = [row.split() for row in text.split("\n") if row.strip()]
+        size = self.model.height, self.model.width
+        if len(rows) != size[0] or any(len(row) != size[1] for row in rows):
+            raise PuzzleError(f"a board of {self.name} has {size[0]} rows of {size[1]} cells")
+        tokens = iter(self._tokens())
+        anchors: list[tuple[Cell, ...]] = []
+        where: dict[str, list[Cell]] = {}
+        for y, row in enumerate(rows):
+            for x, token in enumerate(row):
+                where.setdefault(token, []).append((y, x))
+        if set(where.get("#", ())) != self.model.walls:
+            raise PuzzleError(f"the walls drawn are not those of {self.name}")
+        for kind in self.model.kinds:
+            of_kind = []
+            for _ in range(kind.count):
+                name = next(tokens)
+                covered = where.pop(name, [])
+                if not covered:
+                    raise PuzzleError(f"the board drawn lacks piece {name} of {self.name}")
+                y, x = covered[0]
+                if sorted((y + dy, x + dx) for dy, dx in kind.cells) != sorted(covered):
+                    raise PuzzleError(
+                        f"piece {name} of {self.name} should have the shape of {kind.name}"
+                    )
+                of_kind.append((y, x))
+            anchors.append(tuple(sorted(of_kind)))
+        left = sorted(set(where) - {".", "#"})
+        if left:
+            raise PuzzleError(f"{left[0]!r} is no piece of {self.name}")
+        return self.key_of(tuple(anchors))
+
+    def move(self, a: int, b: int) -> str:
+        """The piece that moves and its way: "musume down", "chichi left 2 up"."""
+        for image in self._images(b):
+            moved = self._moved(self.anchors_of(a), image)
+            if moved is not None:
+                return moved
+        raise PuzzleError(f"no move of {self.name} leads from key {a} to key {b}")
+
+    def _images(self, key: int) -> list[Anchors]:
+        """The position of a key as every symmetry shows it."""
+        anchors = self.anchors_of(key)
+        images = []
+        for image in self.symmetries:
+            moved: list[list[Cell]] = [[] for _ in anchors]
+            for kind, places in enumerate(anchors):
+                moved[image.kinds[kind]] += [image.anchors[kind][place] for place in places]
+            images.append(tuple(tuple(sorted(places)) for places in moved))
+        return images
+
+    def _moved(self, before: Anchors, after: Anchors) -> str | None:
+        """The move between two positions, or None where there is none."""
+        changed = [k for k in range(len(before)) if before[k] != after[k]]
+        if len(changed) != 1:
+            return None
+        kind = changed[0]
+        gone = set(before[kind]) - set(after[kind])
+        come = set(after[kind]) - set(before[kind])
+        if len(gone) != 1:
+            return None
+        home, target = gone.pop(), come.pop()
+        way = self._way(before, kind, home, target)
+        if way is None:
+            return None
+        kind_name = self.model.kinds[kind].name
+        return f"{kind_name} at {home[0] + 1}, {home[1] + 1} {way}"
+
+    def _way(self, before: Anchors, kind: int, home: Cell, target: Cell) -> str | None:
+        """A shortest way of one piece in words."""
+        covered = set(self.model.walls)
+        for k, places in enumerate(before):
+            for y, x in places:
+                if (k, (y, x)) != (kind, home):
+                    covered |= {(y + dy, x + dx) for dy, dx in self.model.kinds[k].cells}
+        cells = self.model.kinds[kind].cells
+        inside: Callable[[Cell], bool] = lambda c: (  # noqa: E731
+            0 <= c[0] < self.model.height and 0 <= c[1] < self.model.width
+        )
+        ways: dict[Cell, list[str]] = {home: []}
+        queue = [home]
+        for y, x in queue:
+            for (sy, sx), word in DIRECTIONS.items():
+                place = (y + sy, x + sx)
+                body = [(place[0] + dy, place[1] + dx) for dy, dx in cells]
+                if place in ways or any(not inside(c) or c in covered for c in body):
+                    continue
+                ways[place] = [*ways[(y, x)], word]
+                queue.append(place)
+        words = ways.get(target)
+        if words is None or (self.metric == "steps" and len(words) > 1):
+            return None
+        return " ".join(words)
+
+    def describe(self) -> str:
+        what = "one cell a step" if self.metric == "steps" else "one piece a move"
+        return (
+            f"sliding blocks, {self.model.height} rows x {self.model.width} columns,"
+            f" {self.model.piece_count} pieces, {what}, {self.key_space:,} keys"
+        )
+
+
+class _Buffers:
+    """The scratch of one thread."""
+
+    def __init__(self, board: kernels.Board) -> None:
+        self.work = kernels.scratch_for(board)
+        self.reached: Any = np.zeros(int(board.cells) + 1, dtype=np.uint64)
+        self.stamp: Any = np.zeros(int(board.cells) + 1, dtype=np.uint64)
