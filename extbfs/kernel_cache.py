@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
 import os
 import pickle
-import platform
 import tempfile
 import threading
 from collections.abc import Callable
@@ -23,17 +21,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
 from numba.core import compiler, serialize
 from numba.core.caching import NullCache
 
-config: Any = numba.config
+from extbfs.kernel_stamp import stamp
+
 CompileResult: Any = compiler.CompileResult
 dumps: Any = serialize.dumps
 ROOT = Path(__file__).resolve().parent.parent
-TREES = (ROOT / "store" / "kernels", ROOT / "puzzles")
-"""What kernels import lies in the same of these trees; kernels elsewhere may import from both."""
 CHECKSUM = 32  # bytes before the pickled code
 
 
@@ -46,11 +41,10 @@ def keep(kernel: Any) -> None:
     if function is None or function.__closure__:
         return
     try:
-        source = Path(inspect.getfile(function)).resolve()
-        stamp = _stamp(source)
-    except (OSError, TypeError):
+        depends = stamp(function.__module__)
+    except (OSError, LookupError, SyntaxError):
         return
-    kernel._cache = KernelCache(cache_directory(), function, stamp)
+    kernel._cache = KernelCache(cache_directory(), function, depends)
 
 
 @cache
@@ -71,28 +65,6 @@ def cache_directory() -> str | None:
     except OSError:
         return None
     return directory
-
-
-def tree_stamp(*trees: Path) -> str:
-    """A hash of every Python source in some directories, by content and by relative path."""
-    digest = hashlib.sha256()
-    for tree in trees:
-        for source in sorted(tree.rglob("*.py")):
-            digest.update(str(source.relative_to(tree)).encode() + b"\0")
-            digest.update(hashlib.sha256(source.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-@cache
-def _stamp(source: Path) -> str:
-    """What the code of the kernels in a source file depends on, apart from types and processor."""
-    tree = next((tree for tree in TREES if source.is_relative_to(tree)), None)
-    if tree is not None:
-        sources = tree_stamp(tree)
-    else:
-        sources = tree_stamp(*TREES) + hashlib.sha256(source.read_bytes()).hexdigest()
-    versions = numba.__version__, np.__version__, platform.python_version()
-    return f"{sources} {versions} {config.BOUNDSCHECK} {config.OPT}"
 
 
 class Misses:
