@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from store import names
+from store.errors import IntegrityError
 from store.fs import FileSystem
 from store.kernels import merge
 from store.layer import Layer, Scratch
@@ -150,7 +151,7 @@ class ExternalSorter:
             self._builder.begin()
             for keys in itertools.chain(arrays, [None]):
                 if keys is not None:
-                    self._builder.append(keys)
+                    self._append(keys, name)
                     held += int(keys.size)
                 if held >= RUN_KEYS or (keys is None and held):
                     meta, data = self._builder.finish()
@@ -163,6 +164,12 @@ class ExternalSorter:
         finally:
             fs.close(fd)
         return sequence
+
+    def _append(self, keys: Keys, name: str) -> None:
+        try:
+            self._builder.append(keys)
+        except ValueError as error:
+            raise IntegrityError(name, None, f"what was to be written is not: {error}") from error
 
     def _remove(self, sequence: list[RunMeta]) -> None:
         if sequence:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra.contract import Keys, Sink
-from extbfs.engine.laws import NOTHING, Tally
+from extbfs.engine.laws import NOTHING, LawBroken, Tally
 from extbfs.engine.worker import Worker
 from puzzles.contract import Puzzle
 
@@ -40,7 +40,10 @@ class Emitter:
 
     def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
         """Append ascending keys; many at once become blocks as they are."""
-        self._builder.append(keys, payload, whole=keys.size >= WHOLE)
+        try:
+            self._builder.append(keys, payload, whole=keys.size >= WHOLE)
+        except ValueError as error:
+            raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
         self._held += int(keys.size)
         self._clock.lap("encode")
         if self._held >= RUN_KEYS:

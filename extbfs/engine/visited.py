@@ -12,7 +12,7 @@ from functools import partial
 
 from extbfs.engine.build import INLINE_RUN
 from extbfs.engine.context import Engine
-from extbfs.engine.laws import Tally, require
+from extbfs.engine.laws import LawBroken, Tally, require
 from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import StoredRun
 from store import names
@@ -102,7 +102,11 @@ class Visited:
 
         streams = [level.read_blocks(0, level.blocks, Scratch()) for level in levels]
         for keys in union(streams, twice):
-            builder.append(keys)
+            try:
+                builder.append(keys)
+            except ValueError as error:
+                where = f"visited keys up to depth {levels[-1].depth}"
+                raise LawBroken(where, "order", f"what it made cannot be: {error}") from error
             if builder.count >= RUN_KEYS:
                 yield finish()
                 builder.begin()
