@@ -14,10 +14,16 @@ from tests.crash import audit
 
 def counts(run: Path) -> list[int]:
     """States per depth that the catalogue records; status.json must say the same."""
+    recorded = recorded_counts(run)
     with extbfs.open_run(run) as opened:
-        recorded = [int(row["states"]) for row in opened.ledger.depths()]
         assert opened.counts.tolist() == recorded
     return recorded
+
+
+def recorded_counts(run: Path) -> list[int]:
+    """States per depth that the catalogue records."""
+    with extbfs.open_run(run) as opened:
+        return [int(row["states"]) for row in opened.ledger.depths()]
 
 
 def events(run: Path, kind: str) -> list[dict[str, Any]]:
