@@ -124,6 +124,8 @@ class DepthBuild:
             self._save_what_is_durable()
             raise
         finally:
+            for worker in engine.crew.workers:
+                worker.spill_part = None  # a ring of references would outlive the search
             for reader in self._readers:
                 reader.close()
             self._files.close()
