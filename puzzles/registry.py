@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -55,11 +56,18 @@ class FamilyInfo:
 
 @dataclass(frozen=True)
 class LibraryEntry:
-    """A puzzle with a name of its own: what it stands for and a line about it."""
+    """A puzzle with a name of its own: what it stands for and a line about it.
+
+    also: other names it answers to. source: whose puzzle it is. known: plain data about it, such
+    as its title and optimum, where somebody has found out.
+    """
 
     name: str
     text: str
     summary: str
+    also: tuple[str, ...] = ()
+    source: str = ""
+    known: Mapping[str, Any] = field(default_factory=dict)
 
 
 _BUILT_IN = {
@@ -72,6 +80,16 @@ _BUILT_IN = {
             "built in",
         ),
     ),
+    "blocks": (
+        "puzzles.blocks.family:FAMILY",
+        FamilyInfo(
+            "blocks",
+            "blocks:NAME",
+            "sliding blocks of the library, or in a file .xml, .txt (a drawing) or .json",
+            "built in",
+            (".xml", ".txt", ".json"),
+        ),
+    ),
     "python": (
         "puzzles.python:FAMILY",
         FamilyInfo(
@@ -80,7 +98,7 @@ _BUILT_IN = {
     ),
 }
 
-_LIBRARY = (
+_TILES = (
     LibraryEntry("8-puzzle", "tiles:3x3", "181,440 states, at most 31 moves"),
     LibraryEntry("11-puzzle", "tiles:3x4", "239,500,800 states, at most 53 moves"),
     LibraryEntry("14-puzzle", "tiles:3x5", "653,837,184,000 states, at most 84 moves"),
@@ -100,9 +118,28 @@ def families() -> tuple[FamilyInfo, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
+@cache
 def library() -> tuple[LibraryEntry, ...]:
     """The puzzles with a name of their own."""
-    return _LIBRARY
+    from puzzles.blocks import index
+
+    blocks = (
+        LibraryEntry(
+            name,
+            f"blocks:{name}",
+            index.summary(entry),
+            also=tuple(entry.get("also", ())),
+            source=entry["source"],
+            known=entry,
+        )
+        for name, entry in index.index().items()
+    )
+    return (*_TILES, *blocks)
+
+
+def find(name: str) -> LibraryEntry | None:
+    """The library's puzzle of this name, or of this other name."""
+    return next((entry for entry in library() if name in (entry.name, *entry.also)), None)
 
 
 def family(name: str) -> Family:
@@ -135,9 +172,9 @@ def resolve(
     Raises PuzzleError.
     """
     options: dict[str, Any] = {"start": start, "goal": goal, "metric": metric, "symmetry": symmetry}
-    for entry in _LIBRARY:
-        if text == entry.name:
-            return resolve(entry.text, **options)
+    entry = find(text)
+    if entry is not None:
+        return resolve(entry.text, **options)
     name, colon, parameters = text.partition(":")
     known = {info.name for info in families()}
     if colon and name in known:

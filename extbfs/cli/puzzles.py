@@ -37,7 +37,10 @@ def _everything() -> dict[str, Any]:
 
 
 def _everything_text(report: Mapping[str, Any]) -> str:
-    entries = [(entry["name"], entry["summary"]) for entry in report["library"]]
+    entries = [
+        (entry["name"], "; ".join(filter(None, (entry["summary"], entry["source"]))))
+        for entry in report["library"]
+    ]
     families = [(info["usage"], info["summary"]) for info in report["families"]]
     width = max(len(name) for name, _ in entries + families)
     return "\n".join(
@@ -46,9 +49,10 @@ def _everything_text(report: Mapping[str, Any]) -> str:
 
 
 def _one(name: str) -> dict[str, Any]:
-    from puzzles.registry import resolve
+    from puzzles import registry
 
-    puzzle = resolve(name)
+    entry = registry.find(name)
+    puzzle = registry.resolve(name)
     starts = [int(key) for key in puzzle.starts()]
     draw_goal = getattr(puzzle, "render_goal", None)
     return {
@@ -62,6 +66,7 @@ def _one(name: str) -> dict[str, Any]:
         "start": puzzle.render(starts[0]),
         "has_goal": puzzle.has_goal,
         "goal": draw_goal() if draw_goal is not None else None,
+        "known": dict(entry.known) if entry is not None else {},
     }
 
 
@@ -69,6 +74,7 @@ def _one_text(report: Mapping[str, Any]) -> str:
     others = report["start_count"] - 1
     lines = [
         printable(report["about"]),
+        *_known_text(report["known"]),
         f"metrics: {', '.join(report['metrics'])} (in force: {report['metric']})",
         "start:" if not others else f"start, one of {others + 1}:",
         report["start"],
@@ -78,3 +84,25 @@ def _one_text(report: Mapping[str, Any]) -> str:
     else:
         lines.append("goal: as the puzzle defines it" if report["has_goal"] else "goal: none")
     return "\n".join(lines)
+
+
+def _known_text(known: Mapping[str, Any]) -> list[str]:
+    """Title, source and what is known of a puzzle of the library."""
+    if not known:
+        return []
+    lines = [f"{known['title']}: {known['goal']}", f"source: {known['source']}"]
+    lines += [f"        {link}" for link in known.get("links", ())]
+    if known.get("solvable") is False:
+        lines.append("known: there is no solution")
+    for metric in ("steps", "moves"):
+        found = known.get(metric, {})
+        facts = []
+        if "optimum" in found:
+            facts.append(f"optimum {found['optimum']}")
+        if "eccentricity" in found:
+            facts.append(f"the farthest states at {found['eccentricity']}")
+        if facts:
+            lines.append(f"known: in {metric}, {', '.join(facts)}")
+    if "states" in known:
+        lines.append(f"known: {known['states']:,} states can be reached")
+    return [printable(line) for line in lines]

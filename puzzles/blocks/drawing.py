@@ -39,7 +39,7 @@ LARGEST = 64 * 1024  # characters
 WALL, EMPTY = "#", "."
 
 _SETTINGS = ("title", "source", "goal", "symmetry")
-_NOT_PIECES = "-_/"
+_NOT_PIECES = "-_"
 
 Rows = Sequence[str]
 

@@ -9,6 +9,7 @@ the order of the start; `puzzles.blocks.story` follows pieces along a path inste
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 
@@ -187,3 +188,23 @@ def _cells(model: Model, text: str) -> list[list[str]]:
             )
         board.append(row)
     return board
+
+
+def with_start(model: Model, text: str) -> Model:
+    """The model with the start drawn in `text`, as `parse` reads it. Raises PuzzleError."""
+    start = parse(model, text)
+    piece_of = {label: name for name, label in labels(model).items()}
+    board = _cells(model, text)
+    return replace(
+        model,
+        start=start,
+        start_pieces=tuple(tuple(piece_of[board[y][x]] for y, x in anchors) for anchors in start),
+    )
+
+
+def with_goal(model: Model, text: str) -> Model:
+    """The model with the goal drawn in `text`: the pieces that matter, . for all else.
+
+    Pieces of a kind stay alike: any of them may hold a place of the goal. Raises PuzzleError.
+    """
+    return replace(model, goal=parse(model, text, partial=True))

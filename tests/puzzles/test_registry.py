@@ -66,7 +66,7 @@ class TestResolve:
         assert "\n" not in str(caught.value)
 
     def test_a_file_nobody_reads(self, tmp_path):
-        path = tmp_path / "board.txt"
+        path = tmp_path / "board.odt"
         path.write_text("1 2 3")
         with pytest.raises(PuzzleError, match="a file that no puzzle family reads"):
             registry.resolve(str(path))
@@ -162,7 +162,8 @@ class TestEntryPoints:
         monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
 
     def test_they_are_listed_without_being_imported(self):
-        assert [info.name for info in registry.families()] == ["dots", "python", "ruined", "tiles"]
+        names = [info.name for info in registry.families()]
+        assert names == ["blocks", "dots", "python", "ruined", "tiles"]
 
     def test_they_resolve(self):
         assert registry.resolve("dots:7").name == "dots:7"

@@ -1,0 +1,56 @@
+"""The library of sliding blocks: files in the Hakoiri XML format and what is known of them.
+
+`library/index.json` has an entry for every file beside it: its title, source, links, other names,
+goal in words, size, pieces, and as far as known the reachable states and, per metric, the optimum,
+the eccentricity of the start and the goal states at the optimum, each found by a search of all
+states without symmetry. "solvable": false: those states hold no goal. Importing this is cheap.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DIRECTORY = Path(__file__).with_name("library")
+METRICS = ("steps", "moves")
+
+
+@cache
+def index() -> dict[str, dict[str, Any]]:
+    """Everything known of the puzzles of the library, by name, in the order of the index."""
+    text = (DIRECTORY / "index.json").read_text(encoding="utf-8")
+    entries: dict[str, dict[str, Any]] = json.loads(text)
+    return entries
+
+
+def called(name: str) -> str | None:
+    """The library's own name of the puzzle `name`, which may be one of its other names."""
+    entries = index()
+    if name in entries:
+        return name
+    return next((own for own, entry in entries.items() if name in entry.get("also", ())), None)
+
+
+def read(name: str) -> bytes:
+    """The definition file of a puzzle by the library's own name."""
+    return (DIRECTORY / f"{name}.xml").read_bytes()
+
+
+def summary(entry: dict[str, Any]) -> str:
+    """Size, optimum and number of states in a line."""
+    height, width = entry["size"]
+    parts = [f"{height} x {width}, {entry['pieces']} pieces"]
+    if entry.get("solvable") is False:
+        parts.append("no solution")
+    else:
+        optima = [
+            f"{entry[metric]['optimum']} {metric}"
+            for metric in METRICS
+            if "optimum" in entry.get(metric, {})
+        ]
+        parts.append(" or ".join(optima) if optima else "optimum unknown")
+    if "states" in entry:
+        parts.append(f"{entry['states']:,} states")
+    return "; ".join(parts)
