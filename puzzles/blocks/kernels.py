@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from puzzles.blocks.bits import inlined
 from puzzles.jit import U64, kernel
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def scratch_for(board: Board) -> Scratch:
     )
 
 
-@kernel
+@inlined
 def _unrank_subset(rank: U64, count: U64, size: U64, choose: Words, out: Words) -> None:
     """The `count` members below `size` of the subset of this rank, ascending, to out[:count]."""
     top = size
@@ -107,7 +108,7 @@ def _unrank_subset(rank: U64, count: U64, size: U64, choose: Words, out: Words) 
         top = low
 
 
-@kernel
+@inlined
 def put(board: Board, work: Scratch, piece: U64, kind: U64, anchor: U64) -> None:
     """Let piece number `piece` be one of `kind` at `anchor`."""
     work.kind[piece] = kind
@@ -116,7 +117,7 @@ def put(board: Board, work: Scratch, piece: U64, kind: U64, anchor: U64) -> None
         work.cover[anchor + board.shape[i]] = np.uint16(piece + _1)
 
 
-@kernel
+@inlined
 def unrank(board: Board, key: U64, work: Scratch) -> None:
     """Set kind, anchor and cover to the state of a key; pieces of a kind have ascending anchors
     among the one-cell pieces only."""
@@ -169,7 +170,7 @@ def unrank(board: Board, key: U64, work: Scratch) -> None:
         n = left
 
 
-@kernel
+@inlined
 def rank(board: Board, work: Scratch, view: U64) -> U64:
     """The key of the pieces kind, anchor as symmetry `view` shows them; overwrites code, list."""
     covered, taken, digit = work.list[_0], work.list[_1], work.list[_2]
@@ -220,7 +221,7 @@ def rank(board: Board, work: Scratch, view: U64) -> U64:
     return places * board.ways + ways
 
 
-@kernel
+@inlined
 def least_rank(board: Board, work: Scratch, views: U64) -> U64:
     """The least key among the first `views` symmetries."""
     least: U64 = rank(board, work, _0)
@@ -229,7 +230,7 @@ def least_rank(board: Board, work: Scratch, views: U64) -> U64:
     return least
 
 
-@kernel
+@inlined
 def can_stand(board: Board, work: Scratch, piece: U64, anchor: U64) -> bool:
     """Whether a piece could be at `anchor` (a cell, or `cells`), all others staying."""
     kind = work.kind[piece]
@@ -241,6 +242,19 @@ def can_stand(board: Board, work: Scratch, piece: U64, anchor: U64) -> bool:
         if cover and cover != mine:
             return False
     return True
+
+
+@kernel
+def state_of(board: Board, key: U64, work: Scratch) -> None:
+    """As `unrank`, for a caller outside of kernels."""
+    unrank(board, key, work)
+
+
+@kernel
+def key_of(board: Board, work: Scratch) -> U64:
+    """As `rank` without symmetry, for a caller outside of kernels."""
+    found: U64 = rank(board, work, _0)
+    return found
 
 
 @kernel

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from puzzles.blocks import kernels, keys, symmetry
+from puzzles.blocks import kernels, keys, render, story, symmetry
 from puzzles.blocks.bounds import most_moves, most_steps
 from puzzles.blocks.model import Cell, Model
 from puzzles.blocks.moves import moves
+from puzzles.blocks.render import Placement
 from puzzles.contract import BasePuzzle
 from puzzles.errors import PuzzleError
 from puzzles.jit import U64
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from puzzles.contract import Flags, Keys
 
 METRICS = ("steps", "moves")
-DIRECTIONS = {(-1, 0): "up", (0, -1): "left", (0, 1): "right", (1, 0): "down"}
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-Anchors = tuple[tuple[Cell, ...], ...]  # per kind of the model, sorted
 
 
 class BlocksPuzzle(BasePuzzle):
@@ -86,7 +82,7 @@ class BlocksPuzzle(BasePuzzle):
             buffers = self._local.buffers = _Buffers(self._board)
         return buffers
 
-    def plain_key_of(self, anchors: Anchors) -> int:
+    def plain_key_of(self, anchors: Placement) -> int:
         """The key of a position before symmetry; anchors per kind of the model."""
         work = self._scratch().work
         piece = 0
@@ -95,21 +91,21 @@ class BlocksPuzzle(BasePuzzle):
                 work.kind[piece] = kind
                 work.anchor[piece] = self._cell(place)
                 piece += 1
-        return int(kernels.rank(self._board, work, U64(0)))
+        return int(kernels.key_of(self._board, work))
 
-    def key_of(self, anchors: Anchors) -> int:
+    def key_of(self, anchors: Placement) -> int:
         """The key of a position, canonical where symmetry is used."""
         key = self.plain_key_of(anchors)
         return int(self.canonical(np.array([key], dtype=np.uint64))[0]) if self.symmetric else key
 
-    def anchors_of(self, key: int) -> Anchors:
+    def anchors_of(self, key: int) -> Placement:
         """The sorted anchors of each kind of the model; PuzzleError when the key is out of range
         or, where keys are not dense, no position."""
         key = int(key)
         if not 0 <= key < self.key_space:
             raise PuzzleError(f"key {key} is not in 0 to {self.key_space - 1} of {self.name}")
         work = self._scratch().work
-        kernels.unrank(self._board, U64(key), work)
+        kernels.state_of(self._board, U64(key), work)
         found: list[list[Cell]] = [[] for _ in self.model.kinds]
         for kind, anchor in zip(work.kind[:-1].tolist(), work.anchor[:-1].tolist(), strict=True):
             found[self.layout.order[kind]].append(divmod(anchor, self.model.width))
@@ -185,71 +181,30 @@ class BlocksPuzzle(BasePuzzle):
 
     # for people
 
-    def decode(self, key: int) -> tuple[str, ...]:
-        """The rows of the board, `.` empty and `#` wall, a letter or a number for each piece."""
-        tokens = self._tokens()
-        board = [["."] * self.model.width for _ in range(self.model.height)]
-        for y, x in self.model.walls:
-            board[y][x] = "#"
-        token = iter(tokens)
-        for kind, places in zip(self.model.kinds, self.anchors_of(key), strict=True):
-            for y, x in places:
-                name = next(token)
-                for dy, dx in kind.cells:
-                    board[y + dy][x + dx] = name
-        return tuple(" ".join(row) for row in board)
-
-    def _tokens(self) -> Sequence[str]:
-        pieces = self.model.piece_count
-        return LETTERS[:pieces] if pieces <= len(LETTERS) else [str(i) for i in range(pieces)]
+    def decode(self, key: int) -> str:
+        """The rows of the board with / between, a label for each piece, . empty, # wall."""
+        return render.inline(self.model, self.anchors_of(key))
 
     def render(self, key: int) -> str:
-        return "\n".join(self.decode(key))
+        return render.draw(self.model, self.anchors_of(key))
 
     def encode(self, text: str) -> int:
         """The key of a board as `decode` or `render` gives it. Raises PuzzleError."""
-        for mark in "()[]'\",/":
-            text = text.replace(mark, "\n" if mark in "/," else " ")
-        rows = [row.split() for row in text.split("\n") if row.strip()]
-        size = self.model.height, self.model.width
-        if len(rows) != size[0] or any(len(row) != size[1] for row in rows):
-            raise PuzzleError(f"a board of {self.name} has {size[0]} rows of {size[1]} cells")
-        tokens = iter(self._tokens())
-        anchors: list[tuple[Cell, ...]] = []
-        where: dict[str, list[Cell]] = {}
-        for y, row in enumerate(rows):
-            for x, token in enumerate(row):
-                where.setdefault(token, []).append((y, x))
-        if set(where.get("#", ())) != self.model.walls:
-            raise PuzzleError(f"the walls drawn are not those of {self.name}")
-        for kind in self.model.kinds:
-            of_kind = []
-            for _ in range(kind.count):
-                name = next(tokens)
-                covered = where.pop(name, [])
-                if not covered:
-                    raise PuzzleError(f"the board drawn lacks piece {name} of {self.name}")
-                y, x = covered[0]
-                if sorted((y + dy, x + dx) for dy, dx in kind.cells) != sorted(covered):
-                    raise PuzzleError(
-                        f"piece {name} of {self.name} should have the shape of {kind.name}"
-                    )
-                of_kind.append((y, x))
-            anchors.append(tuple(sorted(of_kind)))
-        left = sorted(set(where) - {".", "#"})
-        if left:
-            raise PuzzleError(f"{left[0]!r} is no piece of {self.name}")
-        return self.key_of(tuple(anchors))
+        return self.key_of(render.parse(self.model, text))
 
     def move(self, a: int, b: int) -> str:
-        """The piece that moves and its way: "musume down", "chichi left 2 up"."""
-        for image in self._images(b):
-            moved = self._moved(self.anchors_of(a), image)
-            if moved is not None:
-                return moved
+        """The piece and its way, as in "musume down 2, left"."""
+        before = self.anchors_of(a)
+        for after in self._images(b):
+            try:
+                way = story.slide(self.model, before, after).path
+            except PuzzleError:
+                continue
+            if self.metric != "steps" or len(way) == 1:
+                return story.describe(self.model, before, after)
         raise PuzzleError(f"no move of {self.name} leads from key {a} to key {b}")
 
-    def _images(self, key: int) -> list[Anchors]:
+    def _images(self, key: int) -> list[Placement]:
         """The position of a key as every symmetry shows it."""
         anchors = self.anchors_of(key)
         images = []
@@ -259,49 +214,6 @@ class BlocksPuzzle(BasePuzzle):
                 moved[image.kinds[kind]] += [image.anchors[kind][place] for place in places]
             images.append(tuple(tuple(sorted(places)) for places in moved))
         return images
-
-    def _moved(self, before: Anchors, after: Anchors) -> str | None:
-        """The move between two positions, or None where there is none."""
-        changed = [k for k in range(len(before)) if before[k] != after[k]]
-        if len(changed) != 1:
-            return None
-        kind = changed[0]
-        gone = set(before[kind]) - set(after[kind])
-        come = set(after[kind]) - set(before[kind])
-        if len(gone) != 1:
-            return None
-        home, target = gone.pop(), come.pop()
-        way = self._way(before, kind, home, target)
-        if way is None:
-            return None
-        kind_name = self.model.kinds[kind].name
-        return f"{kind_name} at {home[0] + 1}, {home[1] + 1} {way}"
-
-    def _way(self, before: Anchors, kind: int, home: Cell, target: Cell) -> str | None:
-        """A shortest way of one piece in words."""
-        covered = set(self.model.walls)
-        for k, places in enumerate(before):
-            for y, x in places:
-                if (k, (y, x)) != (kind, home):
-                    covered |= {(y + dy, x + dx) for dy, dx in self.model.kinds[k].cells}
-        cells = self.model.kinds[kind].cells
-        inside: Callable[[Cell], bool] = lambda c: (  # noqa: E731
-            0 <= c[0] < self.model.height and 0 <= c[1] < self.model.width
-        )
-        ways: dict[Cell, list[str]] = {home: []}
-        queue = [home]
-        for y, x in queue:
-            for (sy, sx), word in DIRECTIONS.items():
-                place = (y + sy, x + sx)
-                body = [(place[0] + dy, place[1] + dx) for dy, dx in cells]
-                if place in ways or any(not inside(c) or c in covered for c in body):
-                    continue
-                ways[place] = [*ways[(y, x)], word]
-                queue.append(place)
-        words = ways.get(target)
-        if words is None or (self.metric == "steps" and len(words) > 1):
-            return None
-        return " ".join(words)
 
     def describe(self) -> str:
         what = "one cell a step" if self.metric == "steps" else "one piece a move"
