@@ -15,11 +15,11 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from extbfs.errors import RunExists, UsageError
 from extbfs.reader import Run, open_run
+from extbfs.sizes import parse_size
 from puzzles.contract import Puzzle
 
 __all__ = ["Observer", "Outcome", "Run", "open_run", "resume", "start"]
@@ -60,6 +60,10 @@ class Limits:
     max_seconds: float | None = None
     checkpoint: float = 60.0
 
+    def disk_bytes(self) -> int | None:
+        """The run directory's ceiling in bytes."""
+        return None if self.disk is None else parse_size(self.disk, "--disk")
+
     def check(self) -> None:
         """Raise UsageError for what cannot be meant."""
         if self.threads is not None and self.threads < 1:
@@ -97,11 +101,13 @@ def start(
     puzzle: a library name, "tiles:4x4", a file, "module:attribute", or an object that keeps the
     puzzle contract. With a goal the search stops at the goal's depth unless `exhaust`. keep: "all"
     layers (paths and states can be asked for) or only the "frontier". algebra: "set", "fibre" or
-    "auto", the faster one that the puzzle permits. force: delete a run that is
-    there. Every depth that is reported is durable; whatever ends a search early, `resume` goes on.
+    "auto", the faster one that the puzzle permits. force: delete a run that is there, and start
+    even what, by the published counts of the puzzle, cannot fit the disk. Every depth that is
+    reported is durable; whatever ends a search early, `resume` goes on.
 
     Raises PuzzleError, UsageError, LimitError, RunExists (nothing was written) and StoreErrors.
     """
+    from extbfs.forecast import refuse_what_cannot_fit
     from extbfs.session import Session
 
     limits = Limits(memory, disk, threads, max_depth, max_seconds, checkpoint)
@@ -110,7 +116,13 @@ def start(
         raise UsageError(f"--keep is one of {', '.join(KEEPS)}, not {keep!r}")
     found = _resolve(puzzle, start, goal, metric, symmetry)
     path = os.fspath(run)
-    _prepare_directory(path, force)
+    check_directory(path, force)
+    may_end_early = max_seconds is not None or (found.has_goal and not exhaust)
+    if not force and not may_end_early:
+        refuse_what_cannot_fit(
+            found, path, keep=keep, disk=limits.disk_bytes(), max_depth=max_depth
+        )
+    _delete_run(path)
     with Session(path, limits, observer, create=True) as session:
         return _outcome(session.start(found, keep=keep, exhaust=exhaust, algebra=algebra), path)
 
@@ -187,8 +199,8 @@ def _resolve(
     return adapt(puzzle)
 
 
-def _prepare_directory(path: str, force: bool) -> None:
-    """Make sure that a new run can be written at `path`; delete an old one if told to."""
+def check_directory(path: str, force: bool) -> None:
+    """Raise RunExists or Locked unless a run may begin at `path`; force: in place of an old one."""
     from store import lock, names
     from store.errors import Locked
 
@@ -204,17 +216,17 @@ def _prepare_directory(path: str, force: bool) -> None:
     holder = lock.holder(path)
     if holder is not None:
         raise Locked(path, holder)
+
+
+def _delete_run(path: str) -> None:
+    """Delete everything in a checked directory, unless there is nothing to delete."""
+    from store import names
+
+    if not os.path.isdir(path) or names.is_unstarted(path):
+        return
     for name in os.listdir(path):
         inside = os.path.join(path, name)
         if os.path.isdir(inside) and not os.path.islink(inside):
             shutil.rmtree(inside)
         else:
             os.unlink(inside)
-
-
-def existing_parent(path: str) -> Path:
-    """The nearest directory above `path` that exists."""
-    parent = Path(path).absolute()
-    while not parent.is_dir():
-        parent = parent.parent
-    return parent

@@ -50,8 +50,12 @@ def cells(row: Mapping[str, Any], names: Sequence[str] = COLUMNS) -> list[str]:
 def depth_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows under their headings, right-aligned; one line a depth, the last one without end."""
     names = columns(rows)
-    lines = [names, *(cells(row, names) for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
+    return aligned([names, *(cells(row, names) for row in rows)])
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Lines of cells in right-aligned columns; the last line without end."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
         for line in lines

@@ -54,6 +54,7 @@ class Session:
         self._observer = observer
         self._create = create
         self._catalogue: Catalogue | None = None
+        self.memory: budget.MemoryPlan | None = None
 
     def __enter__(self) -> Session:
         disk = fs.current()
@@ -175,7 +176,7 @@ class Session:
         self, puzzle: Puzzle, ledger: Ledger, parameters: dict[str, Any]
     ) -> tuple[Ending, dict[str, Any]]:
         algebra = make(parameters["algebra"], puzzle)
-        memory = self._plan(algebra, parameters)
+        memory = self.memory = self._plan(algebra, parameters)
         disk = fs.current()
         source = FileSource(self.run, disk)
         journal = Journal(self.run)

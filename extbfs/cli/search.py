@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from extbfs.cli.output import emit, note
 from extbfs.errors import UsageError
@@ -42,52 +41,3 @@ def report(run: Path, outcome: Outcome, as_json: bool) -> int:
     if outcome.reason in ("goal", "max-depth") and not status.get("frontier_empty"):
         note(continuation(status))
     return int(outcome.exit_code)
-
-
-def dry_run(
-    puzzle: str,
-    run: Path,
-    start: str | None,
-    goal: str | None,
-    metric: str | None,
-    symmetry: bool,
-    force: bool,
-    as_json: bool,
-) -> int:
-    """Build the puzzle, try its promises and look at the run directory; 0 if all is well."""
-    from puzzles.check import quick_check
-    from puzzles.registry import resolve
-    from store import names
-
-    found = resolve(puzzle, start=start, goal=goal, metric=metric, symmetry=symmetry)
-    quick_check(found)
-    free = not run.exists() or (run.is_dir() and (force or names.is_unstarted(str(run))))
-    if not free:
-        raise UsageError(f"{run} is not empty; name a new directory or give --force")
-    starts = [int(key) for key in found.starts()]
-    emit(
-        {
-            "puzzle": found.name,
-            "metric": found.metric,
-            "about": found.describe(),
-            "spec": found.spec,
-            "key_bits": (found.key_space - 1).bit_length(),
-            "starts": [str(found.decode(key)) for key in starts[:10]],
-            "start_count": len(starts),
-            "run": str(run),
-        },
-        as_json,
-        _plan_text,
-    )
-    return 0
-
-
-def _plan_text(plan: Mapping[str, Any]) -> str:
-    lines = [
-        printable(plan["about"]),
-        f"metric      {printable(plan['metric'])}",
-        f"key         {plan['key_bits']} bits",
-        *(f"start       {printable(start)}" for start in plan["starts"]),
-        f"run         {printable(plan['run'])} can be created",
-    ]
-    return "\n".join(lines)

@@ -53,10 +53,20 @@ def command(
     disk: Disk = None,
     threads: Threads = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check puzzle and directory, write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Search a few seconds beside RUN, then say per depth what the whole will take:"
+            " states, time, disk, memory. Nothing is kept.",
+        ),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Delete the run that RUN holds and start anew.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Delete the run that RUN holds and start anew; and start even what, by the"
+            " published counts of the puzzle, cannot fit the disk.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> int:
@@ -67,7 +77,17 @@ def command(
     search.check_seconds("--checkpoint", checkpoint)
     search.check_seconds("--max-seconds", max_seconds)
     if dry_run:
-        return search.dry_run(puzzle, run, start, goal, metric, symmetry, force, as_json)
+        from extbfs.api import Limits, check_directory
+        from extbfs.cli.dry_run import dry_run as measure_and_tell
+        from puzzles.registry import resolve
+
+        limits = Limits(memory, disk, threads, max_depth, max_seconds, checkpoint)
+        limits.check()
+        found = resolve(puzzle, start=start, goal=goal, metric=metric, symmetry=symmetry)
+        check_directory(str(run), force)
+        return measure_and_tell(
+            found, run, limits, keep=keep.value, exhaust=exhaust, as_json=as_json
+        )
     import extbfs
 
     errors.writing(run)

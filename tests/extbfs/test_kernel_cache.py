@@ -191,7 +191,7 @@ class TestSafety:
     @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
     def test_without_a_place_to_write_kernels_are_compiled_all_the_same(self, variable):
         changes = {"XDG_CACHE_HOME": "", variable: "/dev/null"}
-        said = ended(spawn(WARM + "print(cache_directory())", "", **changes))
+        said = ended(spawn(WARM + "print(cache_directory())", "", ROOT, **changes))
         assert said.split() == [str(KERNELS), str(EXPECTED), "None"]
 
 
