@@ -13,7 +13,7 @@ from store.errors import IntegrityError
 from store.index import IndexCache, RunIndex, index_length
 from store.kernels.fingerprint import fingerprint, fingerprint_records
 from store.run import MASK_64, RunMeta
-from store.scratch import Scratch
+from store.scratch import NO_PAYLOAD, Scratch
 from store.source import Source
 
 __all__ = ["Layer", "Scratch", "verify_run"]
@@ -82,7 +82,9 @@ class Layer:
 
     # Bytes
 
-    def _read(self, run: int, block: int | str, offset: int, length: int, target: Bytes) -> None:
+    def _read_bytes(
+        self, run: int, block: int | str, offset: int, length: int, target: Bytes
+    ) -> None:
         """Fill target[:length] with the bytes of a run from `offset` on; `block` is the first."""
         meta = self.metas[run]
         if meta.file:
@@ -97,9 +99,9 @@ class Layer:
     def _load_index(self, run: int) -> RunIndex:
         meta = self.metas[run]
         # Whether the last byte is there decides whether so much memory is worth taking.
-        self._read(run, "index", meta.length - 1, 1, np.empty(1, np.uint8))
+        self._read_bytes(run, "index", meta.length - 1, 1, np.empty(1, np.uint8))
         data = np.empty(index_length(meta.blocks), np.uint8)
-        self._read(run, "index", meta.index_offset, data.size, data)
+        self._read_bytes(run, "index", meta.index_offset, data.size, data)
         try:
             return RunIndex(meta, data)
         except BlockFault as fault:
@@ -120,7 +122,7 @@ class Layer:
             while end < stop and offsets[end + 1 - start] - base <= scratch.READ_BYTES:
                 end += 1
             turn = scratch.begin()
-            self._read(run, done, base, offsets[end - start] - base, scratch.read)
+            self._read_bytes(run, done, base, offsets[end - start] - base, scratch.read)
             for block in range(done, end):
                 scratch.check(turn)
                 at = offsets[block - start] - base
@@ -170,17 +172,34 @@ class Layer:
 
         A view is valid until the next step, and `scratch` serves no other reader meanwhile.
         """
-        for run, begin, end in self._split(start, stop):
-            for _, _, keys in self._run_blocks(run, begin, end, scratch):
-                yield keys
+        for keys, _ in self._read(start, stop, scratch, False):
+            yield keys
 
     def read_records(
         self, start: int, stop: int, scratch: Scratch
     ) -> Iterator[tuple[Keys, Payload]]:
         """As read_blocks, with the payload of each block: uint8, uint16 or uint32, one a key."""
+        return self._read(start, stop, scratch, True)
+
+    def _read(
+        self, start: int, stop: int, scratch: Scratch, wanted: bool
+    ) -> Iterator[tuple[Keys, Payload]]:
+        """Keys and, if wanted, payload. The block that the scratch still holds is not read again:
+        neighbouring ranges share one.
+        """
+        held = scratch.held
+        again = held is not None and held[:2] == (self, start) and start < stop
+        if again and held is not None and (held[3].size or not wanted):
+            scratch.begin()
+            yield held[2:]
+            start += 1
+        number = start
         for run, begin, end in self._split(start, stop):
             for place, header, keys in self._run_blocks(run, begin, end, scratch):
-                yield keys, self._payload(place, header, scratch)
+                payload = self._payload(place, header, scratch) if wanted else NO_PAYLOAD
+                scratch.held = self, number, keys, payload
+                number += 1
+                yield keys, payload
 
     def _payload(self, place: _Place, header: BlockHeader, scratch: Scratch) -> Payload:
         try:

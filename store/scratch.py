@@ -62,6 +62,8 @@ class Scratch:
         self._table = np.empty(columns.TABLE, np.uint64)
         self._zstd = zstandard.ZstdDecompressor()
         self._turn = 0
+        self.held: tuple[object, int, Keys, npt.NDArray[Any]] | None = None
+        """The block decoded last: its layer, its number there, its keys and its payload."""
 
     def begin(self) -> int:
         """Take the read buffer for one reader; the number of its turn."""
@@ -79,6 +81,7 @@ class Scratch:
         The keys are a view, valid until the next block is decoded. Raises BlockFault or
         UnknownVersion before any key is handed out.
         """
+        self.held = None
         header = read_header(self.read.data[at : at + length])
         if header.keys > self._keys.size:
             self._keys = np.empty(header.keys, np.uint64)

@@ -40,7 +40,7 @@ U64 = np.uint64
 ZERO = U64(0)
 OWN_KEYS = 1 << 16
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
-SLICE = 1 << 15
+SLICE = 1 << 16
 """Records expanded in one call."""
 LANE = (1 << 14) - 2
 """Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
@@ -345,15 +345,35 @@ class FibreAlgebra:
             space.payload[own : own + mine.size] = masks
             own += int(mine.size)
             own_tally += tally(mine)
-            for at in range(0, keys.size, SLICE):
-                few = keys[at : at + SLICE]
-                total = fibre_kernels.select_edges(
-                    payload[at : at + SLICE], U64(few.size), self._shift, wanted, space.pending
-                )
-                children = self._children(space, few, int(total))
-                n = self._append(space, children, span, part == (low, high), first, n)
+            if part != (low, high):
+                n = self._expand_local(space, keys, payload, wanted, span, False, first, n)
+                clock.lap("expand")
+        if part == (low, high):
+            clock.lap("read")
+            keys, payload = space.own[:own], space.payload[:own]
+            n = self._expand_local(space, keys, payload, wanted, span, True, first, n)
             clock.lap("expand")
         return own, own_tally, n, tally_of(first, n, span[0])
+
+    def _expand_local(
+        self,
+        space: FibreSpace,
+        keys: Keys,
+        payload: Payload,
+        wanted: np.uint64,
+        span: tuple[int, int],
+        whole: bool,
+        out: Records,
+        n: int,
+    ) -> int:
+        """Append what some records send along the edges `wanted`; the number now in `out`."""
+        for at in range(0, keys.size, SLICE):
+            few = keys[at : at + SLICE]
+            total = fibre_kernels.select_edges(
+                payload[at : at + SLICE], U64(few.size), self._shift, wanted, space.pending
+            )
+            n = self._append(space, self._children(space, few, int(total)), span, whole, out, n)
+        return n
 
     @staticmethod
     def _append(

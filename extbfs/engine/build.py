@@ -30,6 +30,8 @@ from store.layer import Layer
 from store.run import RunMeta
 from store.spill import SpillMeta, SpillReader
 
+NEIGHBOURS = 8
+"""Buckets that one worker merges in a row, at most."""
 INLINE_RUN = 1 << 15
 INLINE_LAYER = 1 << 16
 """Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
@@ -255,7 +257,9 @@ class DepthBuild:
         done = total - int(self._work[jobs].sum())
         engine.board.stage("merge", plan.depth, done, total)
         engine.board.merged = sum(books.states for books in self._books.values())
-        return engine.crew.run(jobs, self._merge_bucket, self._handle, self._tick)
+        # neighbouring buckets share a block of the old layers, which is then decoded once
+        grain = max(1, min(NEIGHBOURS, len(jobs) // (16 * len(engine.crew.workers))))
+        return engine.crew.run(jobs, self._merge_bucket, self._handle, self._tick, grain=grain)
 
     def _merge_bucket(self, worker: Worker, bucket: int) -> None:
         if worker.flushed != self._epoch:

@@ -51,15 +51,17 @@ class Crew:
         tick: Callable[[], bool],
         *,
         everyone: bool = False,
+        grain: int = 1,
     ) -> bool:
         """Run work(worker, job) for every job; True when all were done, False when stopped.
 
         handle(event) is called in the calling thread for what the crew posts, tick() a few times a
         second; when tick() returns False no further job is handed out. The first exception of a job
         stops the rest and is raised here once all workers are at rest. A single job runs in the
-        calling thread. With `everyone`, job i is given to worker i.
+        calling thread. With `everyone`, job i is given to worker i. grain: neighbouring jobs that
+        one worker does in a row.
         """
-        shift = Shift(jobs, work, everyone)
+        shift = Shift(jobs, work, everyone, grain)
         if len(jobs) <= 1 and not everyone:
             shift.serve(self.workers[0])
             while not self.events.empty():
@@ -104,8 +106,10 @@ class Crew:
 class Shift:
     """One hand-out of jobs to the crew."""
 
-    def __init__(self, jobs: Sequence[int], work: Work, everyone: bool) -> None:
+    def __init__(self, jobs: Sequence[int], work: Work, everyone: bool, grain: int) -> None:
         self._jobs = jobs
+        self._grain = grain
+        self._done = 0
         self._work = work
         self._everyone = everyone
         self._next = 0
@@ -119,20 +123,25 @@ class Shift:
             if self._everyone:
                 self._work(worker, self._jobs[worker.number])
                 with self._lock:
-                    self._next += 1
+                    self._done += 1
                 return
-            while (job := self._take()) is not None:
-                self._work(worker, job)
+            while batch := self._take():
+                for job in batch:
+                    if self._stopped:
+                        return
+                    self._work(worker, job)
+                    with self._lock:
+                        self._done += 1
         except BaseException as error:
             self.fail(error)
 
-    def _take(self) -> int | None:
+    def _take(self) -> Sequence[int]:
         with self._lock:
-            if self._stopped or self._next == len(self._jobs):
-                return None
-            job = self._jobs[self._next]
-            self._next += 1
-            return job
+            if self._stopped:
+                return ()
+            batch = self._jobs[self._next : self._next + self._grain]
+            self._next += len(batch)
+            return batch
 
     def stop(self) -> None:
         """Hand out no further job."""
@@ -148,4 +157,4 @@ class Shift:
     @property
     def complete(self) -> bool:
         """Whether every job was handed out and done."""
-        return self._next == len(self._jobs)
+        return self._done == len(self._jobs)
