@@ -73,7 +73,7 @@ def read_drawing(text: str, name: str) -> Definition:
         goals=None if goal is None else pieces_of(goal, "the goal"),
         name=name,
         title=check_name("the puzzle", settings["title"]) if settings.get("title") else "",
-        source=settings.get("source", ""),
+        source=check_name("the source", settings["source"]) if settings.get("source") else "",
         by_id=by == "byid",
         symmetric_allowed=symmetry == "on",
     )

@@ -76,13 +76,11 @@ def read_json(text: str, name: str, wanted: str | None = None) -> Definition:
         )
     if "rows" in data:
         return from_rows(data, name)
-    names = sorted(data)
+    names = "".join(sign for sign in ", ".join(data) if sign.isprintable())[:200]
     if wanted is None:
-        raise PuzzleError(
-            f"the JSON has {len(data)} maps ({', '.join(names)[:200]}): write blocks:FILE:NAME"
-        )
+        raise PuzzleError(f"the JSON has {len(data)} maps ({names}): write blocks:FILE:NAME")
     if wanted not in data:
-        raise PuzzleError(f"the JSON has no map {wanted!r:.60}, but {', '.join(names)[:200]}")
+        raise PuzzleError(f"the JSON has no map {wanted!r:.60}, but {names}")
     return from_rows(data[wanted], wanted)
 
 

@@ -38,8 +38,8 @@ def model_of(spec: Mapping[str, Any]) -> Model:
     return build(
         Definition(
             name=check_name("the stored puzzle", _text(spec, "name")),
-            title=_text(spec, "title"),
-            source=_text(spec, "source"),
+            title=_words(spec, "title"),
+            source=_words(spec, "source"),
             size=size,
             walls=frozenset(_cells(spec, "walls")),
             classes=tuple(classes),
@@ -105,6 +105,11 @@ def _cell(value: Any, field: str) -> Cell:
     ):
         raise PuzzleError(f"the stored puzzle has {value!r:.40} in {field}, and no cell")
     return value[0], value[1]
+
+
+def _words(entry: Mapping[str, Any], field: str) -> str:
+    text = _text(entry, field)
+    return check_name(f"the stored {field}", text) if text else ""
 
 
 def _text(entry: Mapping[str, Any], field: str) -> str:

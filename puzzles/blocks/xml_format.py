@@ -43,7 +43,7 @@ def read_xml(data: bytes, name: str) -> Definition:
     """The definition in an XML file that is called `name`. Raises PuzzleError."""
     root = parse(data)
     if root.tag != "puzzle":
-        raise PuzzleError(f"the XML begins with <{root.tag}>, and a puzzle with <puzzle>")
+        raise PuzzleError(f"the XML begins with <{root.tag:.40}>, and a puzzle with <puzzle>")
     title = " ".join(_attributes(root, ("name",)).get("name", "").split())
     sections = _fields(root, ("board", "clssiz", "komaset"))
     for section in ("board", "clssiz", "komaset"):
@@ -52,7 +52,7 @@ def read_xml(data: bytes, name: str) -> Definition:
     board = sections["board"]
     _attributes(board, ())
     fields = _fields(board, ("size", "goaltype", "mirrorident"), many=("extwall",))
-    outer = _pair(_needed(fields, "size", "<board>"))
+    outer = _pair(_needed(fields, "size", "<board>"), "the board")
     size = outer[0] - 2, outer[1] - 2
     if min(size) < 1:
         raise PuzzleError(
@@ -76,7 +76,7 @@ def _walls(board: Element, size: Cell) -> Iterable[Cell]:
     """The walls inside the border; one that names the border itself adds nothing."""
     for child in board.children:
         if child.tag == "extwall":
-            y, x = _pair(child)
+            y, x = _pair(child, "the board")
             if not (0 <= y <= size[0] + 1 and 0 <= x <= size[1] + 1):
                 raise PuzzleError(
                     f"the <extwall> of line {child.line} is at row {y}, column {x}, off the board"
@@ -92,7 +92,7 @@ def _classes(section: Element) -> Iterable[ClassDefinition]:
         fields = _fields(element, ("size", "bitmap"), text=True)
         if element.text and "size" in fields:
             raise PuzzleError(f"{what} has its size twice, as <size> and as {element.text!r:.40}")
-        size = _pair(element if element.text else _needed(fields, "size", what))
+        size = _pair(element if element.text else _needed(fields, "size", what), what)
         check_size(what, size)
         bitmap = None
         if "bitmap" in fields:
@@ -104,8 +104,8 @@ def _pieces(section: Element) -> Iterable[PieceDefinition]:
     for element, name in _named(section, "koma"):
         what = f"piece {name}"
         fields = _fields(element, ("class", "init", "goal", "short"))
-        init = _pair(_needed(fields, "init", what))
-        goal = _pair(fields["goal"]) if "goal" in fields else None
+        init = _pair(_needed(fields, "init", what), what)
+        goal = _pair(fields["goal"], what) if "goal" in fields else None
         yield PieceDefinition(
             name=name,
             class_name=check_name(
@@ -174,13 +174,13 @@ def _leaf(element: Element) -> str:
     return element.text
 
 
-def _pair(element: Element) -> Cell:
+def _pair(element: Element, of: str) -> Cell:
     text = _leaf(element)
     found = _PAIR.fullmatch(text)
     if found is None:
         raise PuzzleError(
-            f"<{element.tag}> of line {element.line} is {text!r:.40}, and should be two numbers, as"
-            " in 2, 1"
+            f"<{element.tag}> of {of} is {text!r:.40} in line {element.line}, and should be two"
+            " numbers, as in 2, 1"
         )
     return int(found[1]), int(found[2])
 
