@@ -1,8 +1,9 @@
 """What the machine code of a kernel depends on: its module and all that this imports, by content.
 
 numba compiles called kernels and the values of globals into the code, wherever they come from. So
-the stamp follows the import statements at the top of modules, through every module but those of
-the standard library and of the libraries whose versions are part of the stamp.
+the stamp follows the import statements at the top of modules, through this project's, the kernel's
+own package and what is not installed; other libraries have no part in kernels, but for numba and
+numpy, whose versions are part of the stamp.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import numba
 import numpy as np
 
 config: Any = numba.config
-BY_VERSION = ("numba", "numpy", "llvmlite")
+OURS = ("extbfs", "store", "puzzles")
+INSTALLED = ("site-packages", "dist-packages")
 
 
 @cache
@@ -47,13 +49,27 @@ def closure(module: str) -> set[str]:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo.extend(_imports(name))
+            todo.extend(_imports(name, module.partition(".")[0]))
     return found
 
 
 @cache
-def _imports(name: str) -> tuple[str, ...]:
-    return tuple(_named(sys.modules[name]))
+def _imports(name: str, own: str) -> tuple[str, ...]:
+    """The modules to follow that a module imports. own: the package of the kernel."""
+    return tuple(
+        found
+        for found in _named(sys.modules[name])
+        if found.partition(".")[0] in (own, *OURS) or not _foreign(sys.modules[found])
+    )
+
+
+def _foreign(module: ModuleType) -> bool:
+    """Whether a module belongs to Python, is installed, or has no source."""
+    file = getattr(module, "__file__", None)
+    top = module.__name__.partition(".")[0]
+    if file is None or not file.endswith(".py") or top in sys.stdlib_module_names:
+        return True
+    return any(part in INSTALLED for part in Path(file).parts)
 
 
 def _named(module: ModuleType) -> Iterator[str]:
@@ -65,13 +81,11 @@ def _named(module: ModuleType) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), module.__package__)
             names = [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
-        for name in names:
-            top = name.partition(".")[0]
-            if top not in BY_VERSION and top not in sys.stdlib_module_names and name in sys.modules:
-                yield name
+        yield from (name for name in names if name in sys.modules)
 
 
 def _source(module: ModuleType) -> bytes:
-    if module.__file__ is None or not module.__file__.endswith(".py"):
+    file = getattr(module, "__file__", None)
+    if file is None or not file.endswith(".py"):
         raise LookupError(f"{module.__name__} has no source")
-    return Path(module.__file__).read_bytes()
+    return Path(file).read_bytes()
