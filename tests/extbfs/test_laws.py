@@ -288,7 +288,7 @@ CHANGES = [_lose, _double, _change]
 def test_the_old_layer_is_read_wrong(tmp_path, monkeypatch, change, algebra):
     PLAIN.install(monkeypatch)
     inner = Layer._run_blocks
-    done = []
+    done: list[int] = []
 
     def harmed(layer: Layer, *args: Any) -> Iterator[Any]:
         for place, header, keys in inner(layer, *args):
@@ -322,7 +322,7 @@ def test_arrivals_are_read_wrong(tmp_path, monkeypatch, what, change, algebra):
         monkeypatch.setattr(Control, "checkpoint_due", property(lambda control: True))
     owner = pools.Pool if what == "pool" else SpillReader
     inner = owner.gather
-    done = []
+    done: list[int] = []
 
     def harmed(self: Any, bucket: int, out: Any, start: int) -> int:
         end = inner(self, bucket, out, start)
@@ -343,7 +343,7 @@ def test_arrivals_are_read_wrong(tmp_path, monkeypatch, what, change, algebra):
 def test_a_large_bucket_is_written_or_read_wrong(tmp_path, monkeypatch, change):
     EXTERNAL.install(monkeypatch)
     inner = SpillReader.chunks
-    done = []
+    done: list[int] = []
 
     def harmed(self: SpillReader, bucket: int, out: Any) -> Iterator[int]:
         for n in inner(self, bucket, out):
