@@ -2,8 +2,9 @@
 
 `library/index.json` has an entry for every file beside it: its title, source, links, other names,
 goal in words, size, pieces, and as far as known the reachable states and, per metric, the optimum,
-the eccentricity of the start and the goal states at the optimum, each found by a search of all
-states without symmetry. "solvable": false: those states hold no goal. Importing this is cheap.
+the eccentricity of the start and the goal states at the optimum. They come from complete searches
+without symmetry by programs that share nothing with this one, of the 15-puzzle from IDA*.
+"solvable": false: no state that can be reached is a goal. Importing this is cheap.
 """
 
 from __future__ import annotations

@@ -116,13 +116,13 @@ def draw_goal(model: Model) -> str | None:
 def parse(model: Model, text: str, *, partial: bool = False) -> Placement:
     """The placement drawn in `text`: rows on lines of their own or with / between, labels in them.
 
-    As `draw` and `inline` write it, or without blanks where every label is one character. Of a
-    kind it does not matter which label stands where. partial: pieces may be missing, for a goal.
-    Anchors come sorted. Raises PuzzleError.
+    As `draw` and `inline` write it, or without blanks where every label is one character; a name
+    may stand for its label. Of a kind it does not matter which piece stands where. Anchors come
+    sorted. partial: pieces may be missing, for a goal. Raises PuzzleError.
     """
     board = _cells(model, text)
     kind_of = {name: number for number, kind in enumerate(model.kinds) for name in kind.pieces}
-    piece_of = {label: name for name, label in labels(model).items()}
+    called, piece_of = labels(model), _spoken(model)
     cells: dict[str, list[Cell]] = {}
     for y, row in enumerate(board):
         for x, label in enumerate(row):
@@ -140,29 +140,35 @@ def parse(model: Model, text: str, *, partial: bool = False) -> Placement:
             elif label not in piece_of:
                 raise PuzzleError(
                     f"there is no piece {label[:20]!r}, as at {place((y, x))} of the layout: the"
-                    f" pieces are {', '.join(piece_of)}"
+                    f" pieces are {', '.join(called.values())}"
                 )
             elif wall:
                 raise PuzzleError(f"piece {label} covers {place((y, x))} of the layout, a wall")
             else:
-                cells.setdefault(label, []).append((y, x))
+                cells.setdefault(piece_of[label], []).append((y, x))
     found: list[list[Cell]] = [[] for _ in model.kinds]
-    for label, covered in cells.items():
-        number = kind_of[piece_of[label]]
-        found[number].append(_anchor(model.kinds[number], covered, label))
-    missing = [label for label in piece_of if label not in cells]
+    for name, covered in cells.items():
+        number = kind_of[name]
+        found[number].append(_anchor(model.kinds[number], covered, name))
+    missing = [name for name in called if name not in cells]
     if missing and not partial:
-        raise PuzzleError(f"the layout lacks the piece {missing[0]} ({piece_of[missing[0]]})")
-    if len(missing) == len(piece_of):
+        raise PuzzleError(f"the layout lacks the piece {missing[0]} ({called[missing[0]]})")
+    if not cells:
         raise PuzzleError("the layout has no pieces")
     return tuple(tuple(sorted(anchors)) for anchors in found)
 
 
-def _anchor(kind: Kind, covered: list[Cell], label: str) -> Cell:
+def _spoken(model: Model) -> dict[str, str]:
+    """The piece that a label or a name in a layout means; labels go first."""
+    called = labels(model)
+    return {**{name: name for name in called}, **{label: name for name, label in called.items()}}
+
+
+def _anchor(kind: Kind, covered: list[Cell], name: str) -> Cell:
     y, x = covered[0]
     if tuple((cy - y, cx - x) for cy, cx in covered) != kind.cells:
         raise PuzzleError(
-            f"piece {label} of the layout, at {place((y, x))}, has not the shape of its class"
+            f"piece {name} of the layout, at {place((y, x))}, has not the shape of its class"
             f" {kind.name}"
         )
     return y, x
@@ -193,7 +199,7 @@ def _cells(model: Model, text: str) -> list[list[str]]:
 def with_start(model: Model, text: str) -> Model:
     """The model with the start drawn in `text`, as `parse` reads it. Raises PuzzleError."""
     start = parse(model, text)
-    piece_of = {label: name for name, label in labels(model).items()}
+    piece_of = _spoken(model)
     board = _cells(model, text)
     return replace(
         model,

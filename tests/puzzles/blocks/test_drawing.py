@@ -202,7 +202,7 @@ class TestGnomeMaps:
             ("3", "the JSON should be"),
             ("{}", "the JSON has 0 maps"),
             ('{"a": 1, "b": 2}', r"the JSON has 2 maps \(a, b\): write blocks:FILE:NAME"),
-            (r'{"a\\n": 1, "b": 2}', r"the JSON has 2 maps \(a, b\)"),
+            (r'{"a\n": 1, "b": 2}', r"the JSON has 2 maps \(a, b\)"),
             ('{"rows": 3}', "the map should have rows"),
             ('{"rows": []}', "the map should have rows"),
             ('{"rows": ["a b"]}', "the map should have rows"),

@@ -92,6 +92,11 @@ class TestLayouts:
             render.parse(drawn(self.MODEL), text)
         assert "\n" not in str(caught.value)
 
+    def test_names_for_labels(self):
+        model = FAMILY.model("simplicity")
+        goal = "red . . . / re red . . / . . . . / . . . ."
+        assert render.parse(model, goal, partial=True) == model.goal
+
     def test_another_start_keeps_the_names(self):
         model = render.with_start(drawn(self.MODEL), "d.aa/#bc.")
         bar, dots = model.kinds
