@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 KEY_LIMIT = 2**64
 
 _FLAGS = ("undirected", "bipartite", "has_goal", "symmetric")
-_OPTIONAL_METHODS = ("is_goal", "encode", "decode", "render", "move", "warm", "describe")
+_OPTIONAL_METHODS = (
+    *("is_goal", "encode", "decode", "render", "move", "narrate", "warm", "describe"),
+)
 _SYMMETRY_METHODS = ("canonical", "orbit_size", "plain_successors")
 
 

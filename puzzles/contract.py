@@ -6,7 +6,8 @@ one-dimensional uint64 arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -86,6 +87,13 @@ class Puzzle(Protocol):
     def move(self, a: int, b: int) -> str:
         """The move that leads from key `a` to its successor `b`, in words."""
 
+    def narrate(self, keys: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+        """The moves along a path of plain states that begins at a start, one a key but the first.
+
+        Of each "move", in words, and "drawing", the state after it, both of which may follow a
+        piece by name; a puzzle may add plain data of its own for programs.
+        """
+
     def warm(self) -> None:
         """Compile, or load from the cache, every kernel the puzzle will need."""
 
@@ -163,6 +171,13 @@ class BasePuzzle:
 
     def move(self, a: int, b: int) -> str:
         return f"{self.decode(a)} -> {self.decode(b)}"
+
+    def narrate(self, keys: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+        """Each move and state by itself."""
+        return [
+            {"move": self.move(a, b), "drawing": self.render(b)}
+            for a, b in itertools.pairwise(keys)
+        ]
 
     def warm(self) -> None:
         """Nothing to compile."""

@@ -53,7 +53,7 @@ def _one(name: str) -> dict[str, Any]:
 
     entry = registry.find(name)
     puzzle = registry.resolve(name)
-    starts = [int(key) for key in puzzle.starts()]
+    starts = [int(key) for key in puzzle.plain_starts()]
     draw_goal = getattr(puzzle, "render_goal", None)
     return {
         "puzzle": puzzle.name,

@@ -17,6 +17,8 @@ from puzzles.errors import PuzzleError
 from puzzles.jit import U64
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from puzzles.contract import Flags, Keys
@@ -119,6 +121,9 @@ class BlocksPuzzle(BasePuzzle):
     def starts(self) -> Keys:
         return np.array([self.key_of(self.model.start)], dtype=np.uint64)
 
+    def plain_starts(self) -> Keys:
+        return np.array([self.plain_key_of(self.model.start)], dtype=np.uint64)
+
     def successors(self, keys: Keys, out: Keys) -> int:
         """As the contract says; fastest on sorted keys."""
         return self._successors(keys, out, self._views)
@@ -181,6 +186,29 @@ class BlocksPuzzle(BasePuzzle):
 
     # for people
 
+    def narrate(self, keys: Sequence[int]) -> list[dict[str, Any]]:
+        """Every piece followed by the user's name; also "piece", "path" (a direction a step), and
+        "from" and "to", row and column of its top left from 1."""
+        model = self.model
+        told = []
+        for chapter in story.follow(model, [self.anchors_of(key) for key in keys]):
+            slide = chapter.slide
+            ends = [
+                [1 + n for n in story.corner(model.kinds[slide.kind], anchor)]
+                for anchor in (slide.origin, slide.target)
+            ]
+            told.append(
+                {
+                    "move": chapter.text,
+                    "drawing": chapter.board,
+                    "piece": chapter.piece,
+                    "path": list(slide.path),
+                    "from": ends[0],
+                    "to": ends[1],
+                }
+            )
+        return told
+
     def decode(self, key: int) -> str:
         """The rows of the board with / between, a label for each piece, . empty, # wall."""
         return render.inline(self.model, self.anchors_of(key))
@@ -188,9 +216,16 @@ class BlocksPuzzle(BasePuzzle):
     def render(self, key: int) -> str:
         return render.draw(self.model, self.anchors_of(key))
 
+    def render_goal(self) -> str | None:
+        """The pieces that the goal asks for where it wants them, or None without a goal."""
+        return render.draw_goal(self.model)
+
     def encode(self, text: str) -> int:
-        """The key of a board as `decode` or `render` gives it. Raises PuzzleError."""
-        return self.key_of(render.parse(self.model, text))
+        """The key of a board as `decode` or `render` gives it, not made canonical.
+
+        Raises PuzzleError.
+        """
+        return self.plain_key_of(render.parse(self.model, text))
 
     def move(self, a: int, b: int) -> str:
         """The piece and its way, as in "musume down 2, left"."""
