@@ -214,7 +214,8 @@ class TestDryRun:
         assert main([*argv, "--dry-run", "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    def test_a_search_that_is_done_within_the_measurement(self, tmp_path, capsys):
+    def test_a_search_that_is_done_within_the_measurement(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.setattr(calibrate, "SECONDS", 60)
         data = self.report(capsys, "start", "tiles:3x3", str(tmp_path / "R"))
         assert [row["states"] for row in data["depths"]] == COUNTS
         assert data["counts"]["from"] == "search"

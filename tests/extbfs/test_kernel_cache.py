@@ -106,6 +106,12 @@ class TestSharing:
         assert warm(filled, NUMBA_CACHE_DIR=str(tmp_path)) == (KERNELS, EXPECTED)
         assert warm("/dev/null", NUMBA_CACHE_DIR=str(tmp_path)) == (0, EXPECTED)
 
+    def test_a_package_used_alone_compiles_and_keeps_nothing(self, tmp_path):
+        code = WARM.replace("import extbfs\n", "").replace("from extbfs.kernel_cache", "#")
+        code = code.replace("MISSES.count", "len(fingerprint.fingerprint.signatures)")
+        assert ended(spawn(code, tmp_path)).split() == ["1", str(EXPECTED)]
+        assert not list(tmp_path.iterdir())
+
 
 class TestStaleness:
     def test_a_change_in_another_module_of_the_package_counts(self, filled, copied):
