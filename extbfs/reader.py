@@ -186,6 +186,20 @@ class Run:
         """The key of a state given as text, or a key as it is."""
         return self.puzzle.encode(state) if isinstance(state, str) else int(state)
 
+    def no_solution(self) -> dict[str, int] | None:
+        """{"states", "depth"}, how many were searched and how deep, if no state is a goal.
+
+        None while that is not proved: without a goal, with one reached, or with more to search.
+        """
+        rows = self.ledger.depths()
+        if (
+            not self.puzzle.has_goal
+            or any(row.get("goals") for row in rows)
+            or self.ledger.get_json("run/exhausted") is None
+        ):
+            return None
+        return {"states": rows[-1]["cumulative"], "depth": rows[-1]["depth"]}
+
     def path(self, to: str | int | None = None) -> list[int]:
         """The keys of a shortest path from a start to a state, or to the goal; both ends included.
 
@@ -200,7 +214,7 @@ class Run:
         if to is None:
             row = next((row for row in self.ledger.depths() if row.get("goals")), None)
             if row is None:
-                raise NotFound("the run has reached no goal; name a state with --to")
+                raise NotFound(self._goalless())
             key, depth = int(row["goal_key"]), int(row["depth"])
             wanted = None
         else:
@@ -212,6 +226,17 @@ class Run:
                 raise NotFound(f"{to} is not among the states of depths 0 to {last}")
             depth = found
         return unfold(self.puzzle, walk_back(self, key, depth), wanted)
+
+    def _goalless(self) -> str:
+        """Why there is no path to a goal, in a sentence."""
+        if not self.puzzle.has_goal:
+            return f"{self.puzzle.name} has no goal; name a state with --to"
+        if self.no_solution() is not None:
+            return "there is no solution: no state that can be reached is the goal"
+        return (
+            f"the run has reached no goal up to depth {len(self.ledger.depths()) - 1}; search on, "
+            "or name a state with --to"
+        )
 
     def solutions(self) -> dict[str, Any]:
         """How many shortest solutions and goal states there are; see extbfs.solutions."""

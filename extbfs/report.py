@@ -80,6 +80,9 @@ def state_sentence(status: Mapping[str, Any]) -> str:
         return f"running{pid}: {position(status)}{ahead}"
     reason = status.get("reason")
     why = REASONS.get(str(reason), printable(reason) if reason else "")
+    if reason == "exhausted" and status.get("has_goal"):
+        goal = status.get("goal")
+        why += ", and none is the goal" if goal is None else f", the goal at depth {goal['depth']}"
     if state == "killed":
         why = f"no process works on it any more; it had come to {position(status)}"
     text = f"{state}: {why}" if why else str(state)

@@ -199,6 +199,7 @@ class Session:
             "spec": puzzle.spec,
             "exhaust": parameters["exhaust"],
             "metric": puzzle.metric,
+            "has_goal": puzzle.has_goal,
             "symmetry": symmetry_note(puzzle),
             "keep": parameters["keep"],
             "threads": memory.threads,

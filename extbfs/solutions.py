@@ -1,13 +1,12 @@
 """Counting shortest solutions: how many there are, and at how many goal states they end.
 
 Backwards from the goal states of the optimum, only states on a shortest path are kept; forwards,
-their numbers of shortest paths are added up. With symmetry a canonical move counts as often as
-there are plain moves into the orbit it leads to.
+their numbers of shortest paths are added up. With symmetry the way forwards is among plain states,
+from the real starts on: the goals at the optimum of one start need not be those of its image.
 """
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +25,9 @@ SLICE = 4096
 def count_solutions(run: Run) -> dict[str, Any]:
     """{"length", "goal_states", "solutions"} of the shortest solutions from one start.
 
-    goal_states: the states at the optimum that are goals, symmetric ones counted each. solutions:
-    sequences of states, a Python integer. Raises NotFound without a goal, NotKept without layers.
+    goal_states: the states at the optimum that are goals. solutions: sequences of states, a Python
+    integer. With symmetry both are of plain states. Raises NotFound without a goal, NotKept
+    without layers.
     """
     puzzle = run.puzzle
     if not puzzle.undirected:
@@ -42,15 +42,12 @@ def count_solutions(run: Run) -> dict[str, Any]:
         before = _neighbours(puzzle, on_path[-1])
         on_path.append(before[run.contains(d, before)])
     on_path.reverse()
-    starts = puzzle.canonical(puzzle.plain_starts())
-    counts = [int((starts == key).sum()) for key in on_path[0]]
-    for keys, after in itertools.pairwise(on_path):
-        counts = _forward(puzzle, keys, counts, after)
-    return {
-        "length": depth,
-        "goal_states": int(puzzle.orbit_size(on_path[-1]).sum(dtype=np.int64)),
-        "solutions": sum(counts),
-    }
+    starts = puzzle.plain_starts()
+    begun = starts[_among(puzzle.canonical(starts), on_path[0])]
+    counts = dict.fromkeys(begun.tolist(), 1)
+    for after in on_path[1:]:
+        counts = _forward(puzzle, counts, after)
+    return {"length": depth, "goal_states": len(counts), "solutions": sum(counts.values())}
 
 
 def _neighbours(puzzle: Puzzle, keys: Keys) -> Keys:
@@ -63,18 +60,22 @@ def _neighbours(puzzle: Puzzle, keys: Keys) -> Keys:
     return np.unique(np.concatenate(found))
 
 
-def _forward(puzzle: Puzzle, keys: Keys, counts: list[int], after: Keys) -> list[int]:
-    """The numbers of shortest paths to `after`, from those to `keys` one move before."""
-    total = [0] * after.size
+def _forward(puzzle: Puzzle, counts: dict[int, int], after: Keys) -> dict[int, int]:
+    """The numbers of shortest paths to plain states, from those to the states one move before.
+
+    after: the canonical keys that lie on a shortest path.
+    """
+    total: dict[int, int] = {}
     out = np.empty(puzzle.max_successors, np.uint64)
-    for i, count in enumerate(counts):
-        if not count:
-            continue
-        n = puzzle.plain_successors(keys[i : i + 1], out)
-        children = puzzle.canonical(np.unique(out[:n]))
-        places = np.searchsorted(after, children)
-        inside = places < after.size
-        for place, child in zip(places[inside].tolist(), children[inside].tolist(), strict=True):
-            if int(after[place]) == child:
-                total[place] += count
+    for key, count in counts.items():
+        n = puzzle.plain_successors(np.array([key], np.uint64), out)
+        children = np.unique(out[:n])
+        for child in children[_among(puzzle.canonical(children), after)].tolist():
+            total[child] = total.get(child, 0) + count
     return total
+
+
+def _among(keys: Keys, members: Keys) -> npt.NDArray[np.bool_]:
+    """Which of some keys are among `members`, sorted and at least one: bool[n]."""
+    places = np.minimum(np.searchsorted(members, keys), members.size - 1)
+    return np.asarray(members[places] == keys)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -41,17 +40,26 @@ def command(
 
     with extbfs.open_run(run, puzzle=puzzle) as opened:
         found = opened.puzzle
+        nothing = opened.no_solution() if to is None else None
+        if nothing is not None:
+            answer = {"puzzle": found.name, "length": None, "searched": nothing}
+            emit(answer, as_json, lambda _: _no_solution(nothing))
+            return 0
         keys = [int(key) for key in opened.path(to=to)]
         image = to is not None and keys[-1] != opened.key_of(to)
         solutions = opened.solutions() if all_optimal else None
+    told = found.narrate(keys)
+    drawings = [found.render(keys[0]), *(step["drawing"] for step in told)]
     states = [
-        {"key": key, "state": str(found.decode(key)), "drawing": found.render(key)} for key in keys
+        {"key": key, "state": str(found.decode(key)), "drawing": drawing}
+        for key, drawing in zip(keys, drawings, strict=True)
     ]
-    moves = [found.move(a, b) for a, b in pairwise(keys)]
     report = {
         "puzzle": found.name,
-        "length": len(moves),
-        "moves": moves,
+        "metric": found.metric if len(found.metrics) > 1 else None,
+        "length": len(told),
+        "moves": [step["move"] for step in told],
+        "details": [{k: v for k, v in step.items() if k != "drawing"} for step in told],
         "states": states,
         "image": image,
         "all_optimal": solutions,
@@ -84,10 +92,24 @@ def _text(report: Mapping[str, Any], every: int | None) -> str:
         at_end = number in (0, last)
         if every != 0 and (at_end or (every is not None and number % every == 0)):
             lines += [state["drawing"], ""]
-    lines.append(f"{report['length']} move" + ("" if report["length"] == 1 else "s"))
+    lines.append(_count(report["length"], "move") + _metric(report["metric"]))
     found = report["all_optimal"]
     if found is not None:
-        lines.append(
-            f"{found['solutions']} shortest solutions, to {found['goal_states']} goal states"
-        )
+        solutions = _count(found["solutions"], "shortest solution")
+        lines.append(f"{solutions}, to {_count(found['goal_states'], 'goal state')}")
     return "\n".join(lines)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _metric(metric: str | None) -> str:
+    return "" if metric is None or metric == "moves" else f", metric {metric}"
+
+
+def _no_solution(searched: Mapping[str, int]) -> str:
+    return (
+        f"there is no solution: all {searched['states']} states that can be reached were searched,"
+        f" to depth {searched['depth']}, and none is the goal"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,10 @@ def report(run: Path, outcome: Outcome, as_json: bool) -> int:
     }
     emit({"outcome": ended, **status}, as_json, lambda data: depth_table(data["depths"]))
     note(printable(outcome.sentence))
+    if status.get("symmetry"):
+        note(f"symmetry: {printable(status['symmetry'])}")
+    if outcome.exit_code == 0 and status.get("goal") and status.get("keep") == "all":
+        note(f"`extbfs path {printable(shlex.quote(str(run)))}` shows a shortest solution")
     if outcome.reason in ("goal", "max-depth") and not status.get("frontier_empty"):
         note(continuation(status))
     return int(outcome.exit_code)

@@ -347,16 +347,25 @@ def sentence(ending: Ending, board_status: dict[str, Any], resume: str) -> str:
     """What happened, for a person."""
     rows = board_status["depths"]
     states, depth = board_status["states"], rows[-1]["depth"] if rows else 0
+    goal = board_status["goal"]
     if ending.reason == "exhausted":
         last = rows[-1]["states"]
-        return (
-            f"exhausted: {states} states, the farthest {last} at depth {depth}, "
+        end = (
+            f"the farthest {last} at depth {depth}, "
             f"{format_size(board_status['disk']['used'])} on disk"
         )
+        if goal is not None:
+            return f"exhausted: {states} states, the goal at depth {goal['depth']}, {end}"
+        if board_status.get("has_goal"):
+            return f"no solution: all {states} states that can be reached were searched, {end}"
+        return f"exhausted: {states} states, {end}"
     if ending.reason == "goal":
-        return f"goal reached at depth {board_status['goal']['depth']} after {states} states"
+        if goal["depth"] == 0:
+            return "the start is the goal: the solution has no moves"
+        return f"goal reached at depth {goal['depth']} after {states} states"
     if ending.reason == "max-depth":
-        return f"reached --max-depth {depth}: {states} states; the frontier is not empty"
+        found = ", no goal among them" if board_status.get("has_goal") and goal is None else ""
+        return f"reached --max-depth {depth}: {states} states{found}; the frontier is not empty"
     what = {
         "signal": "stopped by a signal",
         "max-seconds": "stopped after --max-seconds",

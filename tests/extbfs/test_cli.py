@@ -70,6 +70,7 @@ class FakeRun:
     """An opened run of `Line` from 0: depth d holds the one state d."""
 
     puzzle = Line()
+    searched: dict[str, int] | None = None
     problems: tuple[dict[str, Any], ...] = ()
 
     def __init__(self):
@@ -99,6 +100,9 @@ class FakeRun:
 
     def solutions(self):
         return {"length": 3, "solutions": 2, "goal_states": 1}
+
+    def no_solution(self):
+        return self.searched
 
     def path(self, to=None):
         return [np.uint64(key) for key in range(self.puzzle.encode(to or "3") + 1)]
@@ -438,7 +442,7 @@ class TestReaders:
     def test_solutions_are_counted(self, capsys):
         assert main(["path", "R", "--all-optimal", "count"]) == 0
         last = capsys.readouterr().out.splitlines()[-1]
-        assert last == "2 shortest solutions, to 1 goal states"
+        assert last == "2 shortest solutions, to 1 goal state"
 
     @pytest.mark.parametrize("argv", [["--boards", "0"], ["--boards", "x"], ["--all-optimal", "y"]])
     def test_path_refuses_what_it_cannot_mean(self, argv, capsys):
@@ -451,6 +455,20 @@ class TestReaders:
         assert data["length"] == 2
         assert [state["key"] for state in data["states"]] == [0, 1, 2]
         assert data["moves"] == ["0 -> 1", "1 -> 2"]
+        assert data["details"] == [{"move": "0 -> 1"}, {"move": "1 -> 2"}]
+
+    def test_no_solution_is_an_answer(self, opened, capsys):
+        opened.searched = {"states": 10, "depth": 9}
+        assert main(["path", "R"]) == 0
+        assert capsys.readouterr().out == (
+            "there is no solution: all 10 states that can be reached were searched, to depth 9,"
+            " and none is the goal\n"
+        )
+        assert main(["path", "R", "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["length"], data["searched"]) == (None, {"states": 10, "depth": 9})
+        assert main(["path", "R", "--to", "2"]) == 0
+        assert capsys.readouterr().out.endswith("2 moves\n")
 
     @pytest.mark.parametrize(("depth", "state"), [("0", "0"), ("4", "4"), ("last", "9")])
     def test_states(self, depth, state, capsys):

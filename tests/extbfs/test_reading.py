@@ -131,7 +131,7 @@ class TestPath:
     def test_to_a_goal_that_was_not_reached(self, tmp_path):
         graph: Any = Graph({0: [1], 1: [0], 2: []}, [0], goals=[2])
         search(graph, tmp_path / "run")
-        with pytest.raises(NotFound, match="no goal"):
+        with pytest.raises(NotFound, match="there is no solution"):
             extbfs.open_run(tmp_path / "run", puzzle=graph).path()
 
 
