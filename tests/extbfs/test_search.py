@@ -47,9 +47,7 @@ class TestPublishedTables:
     @pytest.mark.parametrize("algebra", ["set", "fibre"])
     @pytest.mark.parametrize(("size", "depth"), [("3x4", 18), ("4x4", 15), ("5x3", 17)])
     def test_tiles_past_the_small(self, tmp_path, size, depth, algebra):
-        outcome = search(
-            f"tiles:{size}", tmp_path / "run", max_depth=depth, algebra=algebra, memory="1GiB"
-        )
+        outcome = search(f"tiles:{size}", tmp_path / "run", max_depth=depth, algebra=algebra)
         columns, rows = sorted(map(int, size.split("x")), reverse=True)
         table = TABLES[f"{columns}x{rows} sliding, single-tile, blank corner"]["counts"]
         assert counts(tmp_path / "run") == table[: depth + 1]
