@@ -245,19 +245,6 @@ def can_stand(board: Board, work: Scratch, piece: U64, anchor: U64) -> bool:
 
 
 @kernel
-def state_of(board: Board, key: U64, work: Scratch) -> None:
-    """As `unrank`, for a caller outside of kernels."""
-    unrank(board, key, work)
-
-
-@kernel
-def key_of(board: Board, work: Scratch) -> U64:
-    """As `rank` without symmetry, for a caller outside of kernels."""
-    found: U64 = rank(board, work, _0)
-    return found
-
-
-@kernel
 def steps(board: Board, views: U64, keys: Words, out: Words, work: Scratch) -> U64:
     """Write the successors of all keys by steps of one cell to `out`; return how many.
 

@@ -3,6 +3,8 @@
 Big pieces are numbered by the automaton, or, where that grows too large, by the product of the
 ranks of each kind's anchors among all anchors it can have; then some numbers are no placement.
 Kinds are in the order of the kernels here: the big ones, then those of one cell.
+
+What is here is plain Python, for a few keys; the kernels compute the same.
 """
 
 from __future__ import annotations
@@ -10,14 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb, log2, prod
 
-import numpy as np
-
 from puzzles.blocks import automaton, units
-from puzzles.blocks.kernels import Board
 from puzzles.blocks.model import Cell, Model
-from puzzles.blocks.symmetry import Symmetry, anchors_of
+from puzzles.blocks.symmetry import anchors_of as all_anchors
 from puzzles.errors import PuzzleError
-from puzzles.jit import U64
+
+Placement = tuple[tuple[Cell, ...], ...]  # per kind of the model the sorted anchors
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Layout:
     """What is known of a puzzle before any search.
 
     order: the model's number of each kind, in the kernels' order. big: how many kinds are big.
-    places: how many numbers the big pieces have. ways: how many the one-cell pieces have.
-    dense: every key below key_space is a placement.
+    anchors: where a piece of each kind could be alone. free: how many cells walls and big pieces
+    leave. places: how many numbers the big pieces have. ways: how many the one-cell pieces have.
+    machine: the automaton, where there is one. dense: every key below key_space is a position.
     """
 
     order: tuple[int, ...]
@@ -52,17 +53,17 @@ def layout_of(model: Model, budget: int = automaton.NODE_BUDGET) -> Layout:
     big = [k for k in numbers if len(model.kinds[k].cells) > 1]
     small = [k for k in numbers if len(model.kinds[k].cells) == 1]
     order = tuple(big + small)
-    anchors = tuple(tuple(anchors_of(model, model.kinds[k])) for k in order)
+    anchors = tuple(tuple(all_anchors(model, model.kinds[k])) for k in order)
     covered = sum(len(model.kinds[k].cells) * model.kinds[k].count for k in big)
     free = model.height * model.width - len(model.walls) - covered
     ways = units.total(free, [model.kinds[k].count for k in small])
     machine = automaton.build(
         model.height * model.width,
-        sum(1 << _number(model, cell) for cell in model.walls),
+        sum(1 << number(model, cell) for cell in model.walls),
         [
             {
-                _number(model, place): sum(
-                    1 << _number(model, (place[0] + dy, place[1] + dx))
+                number(model, place): sum(
+                    1 << number(model, (place[0] + dy, place[1] + dx))
                     for dy, dx in model.kinds[k].cells
                 )
                 for place in of_kind
@@ -87,83 +88,81 @@ def layout_of(model: Model, budget: int = automaton.NODE_BUDGET) -> Layout:
     return Layout(order, len(big), anchors, free, places, ways, machine)
 
 
-def board_of(model: Model, layout: Layout, views: list[Symmetry]) -> Board:
-    """What the kernels are given; see `kernels.Board`. views: symmetries, the identity first."""
-    cells = model.height * model.width
-    kinds = [model.kinds[k] for k in layout.order]
-    counts = [kind.count for kind in kinds]
-    walls = np.zeros(cells, dtype=np.uint16)
-    for wall in model.walls:
-        walls[_number(model, wall)] = 1
-    shape = [dy * model.width + dx for kind in kinds for dy, dx in kind.cells]
-    legal = np.zeros((len(kinds), cells + 1), dtype=np.uint8)
-    anchor = np.zeros((len(kinds), cells), dtype=np.uint64)
-    ordinal = np.zeros((len(kinds), cells), dtype=np.uint64)
-    for k, of_kind in enumerate(layout.anchors):
-        for i, place in enumerate(of_kind):
-            legal[k, _number(model, place)] = 1
-            anchor[k, i] = _number(model, place)
-            ordinal[k, _number(model, place)] = i
-    big, small = counts[: layout.big], counts[layout.big :]
-    weight = units.weights(layout.free, small)
-    of_big = [comb(len(a), n) for a, n in zip(layout.anchors, big, strict=False)]
-    big_weight = [1] * layout.big
-    if not layout.dense:
-        big_weight = [prod(of_big[k + 1 :]) for k in range(layout.big)]
-    machine = layout.machine
-    back = {k: i for i, k in enumerate(layout.order)}
-    view_kind = np.zeros((len(views), len(kinds)), dtype=np.uint64)
-    view_anchor = np.zeros((len(views), len(kinds), cells), dtype=np.uint64)
-    for v, view in enumerate(views):
-        for k, number in enumerate(layout.order):
-            view_kind[v, k] = back[view.kinds[number]]
-            for place, image in view.anchors[number].items():
-                view_anchor[v, k, _number(model, place)] = _number(model, image)
-    return Board(
-        cells=U64(cells),
-        big=U64(layout.big),
-        ways=U64(layout.ways),
-        pieces=U64(sum(counts)),
-        dense=U64(layout.dense),
-        walls=walls,
-        counts=np.array(counts, dtype=np.uint64),
-        shape=np.array(shape, dtype=np.int64).astype(np.uint64),
-        shape_at=np.cumsum([0, *(len(kind.cells) for kind in kinds)]).astype(np.uint64),
-        legal=legal,
-        near=_neighbours(model.height, model.width),
-        anchor=anchor,
-        anchors=np.array([len(a) for a in layout.anchors], dtype=np.uint64),
-        ordinal=ordinal,
-        weight=np.array(big_weight + weight, dtype=np.uint64),
-        choose=_binomials(cells, max(counts)),
-        place=np.zeros(1, np.uint32) if machine is None else machine.place,
-        offset=np.zeros((1, 1), np.uint64) if machine is None else machine.offset,
-        after=np.zeros((1, 1), np.uint32) if machine is None else machine.after,
-        view_kind=view_kind,
-        view_anchor=view_anchor,
-    )
-
-
-def _number(model: Model, cell: Cell) -> int:
+def number(model: Model, cell: Cell) -> int:
+    """A cell's number in raster order."""
     return cell[0] * model.width + cell[1]
 
 
-def _neighbours(height: int, width: int) -> np.ndarray:
-    """uint64[4, cells]: the cell up, left, right and down of each, `cells` beyond the edge."""
-    cells = height * width
-    near = np.full((4, cells), cells, dtype=np.uint64)
-    for y in range(height):
-        for x in range(width):
-            for d, (dy, dx) in enumerate(((-1, 0), (0, -1), (0, 1), (1, 0))):
-                if 0 <= y + dy < height and 0 <= x + dx < width:
-                    near[d, y * width + x] = (y + dy) * width + x + dx
-    return near
+def key_of(model: Model, layout: Layout, placement: Placement) -> int:
+    """The key of a position."""
+    places = 0
+    big = layout.order[: layout.big]
+    covered = set(model.walls)
+    column: dict[int, int] = {}
+    for k, kind in enumerate(big):
+        for y, x in placement[kind]:
+            covered |= {(y + dy, x + dx) for dy, dx in model.kinds[kind].cells}
+            column[number(model, (y, x))] = 1 + k
+    if layout.machine is not None:
+        machine, node = layout.machine, 0
+        while int(machine.place[node]) < model.height * model.width:
+            letter = column.get(int(machine.place[node]), 0)
+            places += int(machine.offset[node, letter])
+            node = int(machine.after[node, letter])
+    else:
+        for k, kind in enumerate(big):
+            ordinal = {place: i for i, place in enumerate(layout.anchors[k])}
+            rank = units.rank([ordinal[place] for place in sorted(placement[kind])])
+            places = places * comb(len(ordinal), model.kinds[kind].count) + rank
+    ways = 0
+    rest = [c for c in _cells(model) if c not in covered]
+    for kind in layout.order[layout.big :]:
+        taken = set(placement[kind])
+        ways *= comb(len(rest), len(taken))
+        ways += units.rank([i for i, cell in enumerate(rest) if cell in taken])
+        rest = [cell for cell in rest if cell not in taken]
+    return places * layout.ways + ways
 
 
-def _binomials(cells: int, most: int) -> np.ndarray:
-    """uint64[cells + 1, most + 1]: C(n, k), modulo 2**64 where no key is that large."""
-    table = np.zeros((cells + 1, most + 1), dtype=np.uint64)
-    for n in range(cells + 1):
-        for k in range(most + 1):
-            table[n, k] = comb(n, k) % (1 << 64)
-    return table
+def placement_of(model: Model, layout: Layout, key: int) -> Placement:
+    """The position of a key. Raises PuzzleError when there is none."""
+    if not 0 <= key < layout.key_space:
+        raise PuzzleError(f"key {key} is not in 0 to {layout.key_space - 1} of {model.name}")
+    places, ways = divmod(key, layout.ways)
+    found: list[list[Cell]] = [[] for _ in model.kinds]
+    big = layout.order[: layout.big]
+    if layout.machine is not None:
+        machine, node = layout.machine, 0
+        while int(machine.place[node]) < model.height * model.width:
+            offsets = machine.offset[node].tolist()
+            letter = max(i for i, offset in enumerate(offsets) if offset <= places)
+            places -= offsets[letter]
+            if letter:
+                found[big[letter - 1]].append(divmod(int(machine.place[node]), model.width))
+            node = int(machine.after[node, letter])
+    else:
+        for k, kind in reversed(list(enumerate(big))):
+            anchors, count = layout.anchors[k], model.kinds[kind].count
+            places, rank = divmod(places, comb(len(anchors), count))
+            found[kind] = [anchors[i] for i in units.members(rank, count, len(anchors))]
+    covered = set(model.walls)
+    for kind in big:
+        for y, x in found[kind]:
+            body = {(y + dy, x + dx) for dy, dx in model.kinds[kind].cells}
+            if covered & body:
+                raise PuzzleError(f"key {key} of {model.name} is no position: pieces overlap")
+            covered |= body
+    rest = [c for c in _cells(model) if c not in covered]
+    small = [model.kinds[kind].count for kind in layout.order[layout.big :]]
+    for kind, weight in zip(
+        layout.order[layout.big :], units.weights(layout.free, small), strict=True
+    ):
+        rank, ways = divmod(ways, weight)
+        chosen = units.members(rank, model.kinds[kind].count, len(rest))
+        found[kind] = [rest[i] for i in chosen]
+        rest = [cell for cell in rest if cell not in found[kind]]
+    return tuple(tuple(sorted(of_kind)) for of_kind in found)
+
+
+def _cells(model: Model) -> list[Cell]:
+    return [(y, x) for y in range(model.height) for x in range(model.width)]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from puzzles.blocks import kernels, keys, render, story, symmetry
+from puzzles.blocks import keys, render, story, symmetry, tables
 from puzzles.blocks.bounds import most_moves, most_steps
+from puzzles.blocks.grouped import Grouped
+from puzzles.blocks.keys import Placement
 from puzzles.blocks.model import Cell, Model
-from puzzles.blocks.moves import moves
-from puzzles.blocks.render import Placement
+from puzzles.blocks.plain import Plain
 from puzzles.contract import BasePuzzle
 from puzzles.errors import PuzzleError
-from puzzles.jit import U64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,61 +60,41 @@ class BlocksPuzzle(BasePuzzle):
         self.bipartite = metric == "steps" and all(
             symmetry.keeps_parity(model, image) for image in self.symmetries
         )
-        self.max_successors = most_steps(model) if metric == "steps" else most_moves(model)
-        self._board = keys.board_of(model, self.layout, self.symmetries)
-        self._views = U64(len(self.symmetries))
-        goals = [
-            (self.layout.order.index(k), self._cell(place))
-            for k, of_kind in enumerate(model.goal)
-            for place in of_kind
-        ]
-        self._goal_kind = np.array([kind for kind, _ in goals], dtype=np.uint64)
-        self._goal_anchor = np.array([anchor for _, anchor in goals], dtype=np.uint64)
-        self._local = threading.local()
+        most = most_steps(model) if metric == "steps" else most_moves(model)
+        self.max_successors = most + self._kernels.SPARE
+
+    @cached_property
+    def _kernels(self) -> Plain | Grouped:
+        found = tables.build(self.model, self.layout, self.symmetries)
+        if found is not None:
+            return Grouped(found)
+        return Plain(self.model, self.layout, self.symmetries)
 
     # keys and positions
 
-    def _cell(self, place: Cell) -> int:
-        return place[0] * self.model.width + place[1]
+    def plain_key_of(self, placement: Placement) -> int:
+        """The key of a position before symmetry; placement: sorted anchors per kind of the
+        model."""
+        return keys.key_of(self.model, self.layout, placement)
 
-    def _scratch(self) -> _Buffers:
-        try:
-            buffers: _Buffers = self._local.buffers
-        except AttributeError:
-            buffers = self._local.buffers = _Buffers(self._board)
-        return buffers
-
-    def plain_key_of(self, anchors: Placement) -> int:
-        """The key of a position before symmetry; anchors per kind of the model."""
-        work = self._scratch().work
-        piece = 0
-        for kind, number in enumerate(self.layout.order):
-            for place in anchors[number]:
-                work.kind[piece] = kind
-                work.anchor[piece] = self._cell(place)
-                piece += 1
-        return int(kernels.key_of(self._board, work))
-
-    def key_of(self, anchors: Placement) -> int:
+    def key_of(self, placement: Placement) -> int:
         """The key of a position, canonical where symmetry is used."""
-        key = self.plain_key_of(anchors)
-        return int(self.canonical(np.array([key], dtype=np.uint64))[0]) if self.symmetric else key
+        return min(self.plain_key_of(image) for image in self._images(placement))
 
-    def anchors_of(self, key: int) -> Placement:
+    def placement_of(self, key: int) -> Placement:
         """The sorted anchors of each kind of the model; PuzzleError when the key is out of range
         or, where keys are not dense, no position."""
-        key = int(key)
-        if not 0 <= key < self.key_space:
-            raise PuzzleError(f"key {key} is not in 0 to {self.key_space - 1} of {self.name}")
-        work = self._scratch().work
-        kernels.state_of(self._board, U64(key), work)
-        found: list[list[Cell]] = [[] for _ in self.model.kinds]
-        for kind, anchor in zip(work.kind[:-1].tolist(), work.anchor[:-1].tolist(), strict=True):
-            found[self.layout.order[kind]].append(divmod(anchor, self.model.width))
-        anchors = tuple(tuple(sorted(of_kind)) for of_kind in found)
-        if not self.layout.dense and self.plain_key_of(anchors) != key:
-            raise PuzzleError(f"key {key} of {self.name} is no position: pieces overlap")
-        return anchors
+        return keys.placement_of(self.model, self.layout, int(key))
+
+    def _images(self, placement: Placement) -> list[Placement]:
+        """A position as every symmetry shows it."""
+        images = []
+        for image in self.symmetries:
+            moved: list[list[Cell]] = [[] for _ in placement]
+            for kind, places in enumerate(placement):
+                moved[image.kinds[kind]] += [image.anchors[kind][place] for place in places]
+            images.append(tuple(tuple(sorted(places)) for places in moved))
+        return images
 
     # the contract
 
@@ -126,53 +106,38 @@ class BlocksPuzzle(BasePuzzle):
 
     def successors(self, keys: Keys, out: Keys) -> int:
         """As the contract says; fastest on sorted keys."""
-        return self._successors(keys, out, self._views)
+        return self._successors(keys, out, len(self.symmetries))
 
     def plain_successors(self, keys: Keys, out: Keys) -> int:
         """The successors without symmetry; room as for `successors`."""
-        return self._successors(keys, out, U64(1))
+        return self._successors(keys, out, 1)
 
-    def _successors(self, keys: Keys, out: Keys, views: U64) -> int:
+    def _successors(self, keys: Keys, out: Keys, views: int) -> int:
         if len(out) < len(keys) * self.max_successors:
             raise PuzzleError(
                 f"{len(keys)} keys of {self.name} need room for"
                 f" {len(keys) * self.max_successors} successors, and there is room for {len(out)}"
             )
-        keys = self._checked(keys)
-        buffers = self._scratch()
         if self.metric == "steps":
-            return int(kernels.steps(self._board, views, keys, out, buffers.work))
-        return int(
-            moves(self._board, views, keys, out, buffers.work, buffers.reached, buffers.stamp)
-        )
-
-    def _checked(self, keys: Keys) -> Keys:
-        """The keys as the kernels are compiled for: writable and contiguous."""
-        if keys.dtype != np.uint64:
-            raise PuzzleError(f"keys are uint64, and these are {keys.dtype}")
-        return keys if keys.flags.carray else keys.copy()
+            return self._kernels.steps(views, _checked(keys), out)
+        return self._kernels.moves(views, _checked(keys), out)
 
     def canonical(self, keys: Keys) -> Keys:
         """uint64[n]: the least key among the images of each."""
         out = np.empty(len(keys), dtype=np.uint64)
-        work = self._scratch().work
-        kernels.canonical(self._board, self._views, self._checked(keys), out, work)
+        self._kernels.canonical(len(self.symmetries), _checked(keys), out)
         return out
 
     def orbit_size(self, keys: Keys) -> NDArray[np.uint8]:
         """uint8[n]: how many positions each key stands for."""
         fixed = np.empty(len(keys), dtype=np.uint64)
-        work = self._scratch().work
-        kernels.stabilisers(self._board, self._views, self._checked(keys), fixed, work)
+        self._kernels.stabilisers(len(self.symmetries), _checked(keys), fixed)
         return (np.uint64(len(self.symmetries)) // fixed).astype(np.uint8)
 
     def is_goal(self, keys: Keys) -> Flags:
-        if not self.has_goal:
-            return np.zeros(len(keys), dtype=np.bool_)
-        out = np.empty(len(keys), dtype=np.bool_)
-        work = self._scratch().work
-        goal = self._goal_kind, self._goal_anchor
-        kernels.holds(self._board, *goal, self._checked(keys), out, work)
+        out = np.zeros(len(keys), dtype=np.bool_)
+        if self.has_goal:
+            self._kernels.holds(_checked(keys), out)
         return out
 
     def warm(self) -> None:
@@ -181,8 +146,9 @@ class BlocksPuzzle(BasePuzzle):
         out = np.empty(self.max_successors, dtype=np.uint64)
         self.successors(keys, out)
         self.is_goal(keys)
-        self.canonical(keys)
-        self.orbit_size(keys)
+        if self.symmetric:
+            self.canonical(keys)
+            self.orbit_size(keys)
 
     # for people
 
@@ -191,7 +157,7 @@ class BlocksPuzzle(BasePuzzle):
         "from" and "to", row and column of its top left from 1."""
         model = self.model
         told = []
-        for chapter in story.follow(model, [self.anchors_of(key) for key in keys]):
+        for chapter in story.follow(model, [self.placement_of(key) for key in keys]):
             slide = chapter.slide
             ends = [
                 [1 + n for n in story.corner(model.kinds[slide.kind], anchor)]
@@ -211,10 +177,10 @@ class BlocksPuzzle(BasePuzzle):
 
     def decode(self, key: int) -> str:
         """The rows of the board with / between, a label for each piece, . empty, # wall."""
-        return render.inline(self.model, self.anchors_of(key))
+        return render.inline(self.model, self.placement_of(key))
 
     def render(self, key: int) -> str:
-        return render.draw(self.model, self.anchors_of(key))
+        return render.draw(self.model, self.placement_of(key))
 
     def render_goal(self) -> str | None:
         """The pieces that the goal asks for where it wants them, or None without a goal."""
@@ -229,8 +195,8 @@ class BlocksPuzzle(BasePuzzle):
 
     def move(self, a: int, b: int) -> str:
         """The piece and its way, as in "musume down 2, left"."""
-        before = self.anchors_of(a)
-        for after in self._images(b):
+        before = self.placement_of(a)
+        for after in self._images(self.placement_of(b)):
             try:
                 way = story.slide(self.model, before, after).path
             except PuzzleError:
@@ -238,17 +204,6 @@ class BlocksPuzzle(BasePuzzle):
             if self.metric != "steps" or len(way) == 1:
                 return story.describe(self.model, before, after)
         raise PuzzleError(f"no move of {self.name} leads from key {a} to key {b}")
-
-    def _images(self, key: int) -> list[Placement]:
-        """The position of a key as every symmetry shows it."""
-        anchors = self.anchors_of(key)
-        images = []
-        for image in self.symmetries:
-            moved: list[list[Cell]] = [[] for _ in anchors]
-            for kind, places in enumerate(anchors):
-                moved[image.kinds[kind]] += [image.anchors[kind][place] for place in places]
-            images.append(tuple(tuple(sorted(places)) for places in moved))
-        return images
 
     def describe(self) -> str:
         what = "one cell a step" if self.metric == "steps" else "one piece a move"
@@ -258,10 +213,8 @@ class BlocksPuzzle(BasePuzzle):
         )
 
 
-class _Buffers:
-    """The scratch of one thread."""
-
-    def __init__(self, board: kernels.Board) -> None:
-        self.work = kernels.scratch_for(board)
-        self.reached: Any = np.zeros(int(board.cells) + 1, dtype=np.uint64)
-        self.stamp: Any = np.zeros(int(board.cells) + 1, dtype=np.uint64)
+def _checked(keys: Keys) -> Keys:
+    """The keys as the kernels are compiled for: writable and contiguous."""
+    if keys.dtype != np.uint64:
+        raise PuzzleError(f"keys are uint64, and these are {keys.dtype}")
+    return keys if keys.flags.carray else keys.copy()

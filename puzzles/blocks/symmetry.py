@@ -18,9 +18,11 @@ Signature = tuple[Shape, int, tuple[Cell, ...]]
 
 @dataclass(frozen=True)
 class Symmetry:
-    """name: in words. kinds: per kind the one it becomes. anchors: per kind, image by anchor."""
+    """name: in words. image: of a cell. kinds: what each kind becomes. anchors: per kind the image
+    of each anchor."""
 
     name: str
+    image: Callable[[Cell], Cell]
     kinds: tuple[int, ...]
     anchors: tuple[dict[Cell, Cell], ...]
 
@@ -95,7 +97,7 @@ def _symmetry(model: Model, name: str, image: Callable[[Cell], Cell]) -> Symmetr
         {place: _anchor(kind.cells, place, image) for place in anchors_of(model, kind)}
         for kind in model.kinds
     )
-    return Symmetry(name, tuple(kinds), anchors)
+    return Symmetry(name, image, tuple(kinds), anchors)
 
 
 def _anchor(cells: Shape, place: Cell, image: Callable[[Cell], Cell]) -> Cell:

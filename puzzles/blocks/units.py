@@ -30,3 +30,21 @@ def weights(free: int, counts: Sequence[int]) -> list[int]:
 def total(free: int, counts: Sequence[int]) -> int:
     """How many ways there are to place all one-cell pieces on `free` cells; 1 where none are."""
     return prod(sizes(free, counts))
+
+
+def rank(members: Sequence[int]) -> int:
+    """The rank of a subset, its members ascending."""
+    return sum(comb(member, i) for i, member in enumerate(members, start=1))
+
+
+def members(rank: int, count: int, size: int) -> list[int]:
+    """The subset of `count` members below `size` with this rank, ascending."""
+    found = []
+    top = size
+    for i in range(count, 0, -1):
+        top -= 1
+        while comb(top, i) > rank:
+            top -= 1
+        rank -= comb(top, i)
+        found.append(top)
+    return found[::-1]
