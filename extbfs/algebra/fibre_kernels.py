@@ -163,6 +163,49 @@ def next_record(old: Any, came: Any, shifts: Any, masks: Any, free: Any, inciden
 
 
 @kernel
+def combine_lane(
+    own: Any,
+    payload: Any,
+    i: Any,
+    end: Any,
+    keys: Any,
+    bits: Any,
+    j: Any,
+    key_end: Any,
+    widths: Any,
+    free: Any,
+    incident: Any,
+    out: Any,
+    out_payload: Any,
+    at: Any,
+) -> Any:
+    """Merge own[i:end] with keys[j:key_end] to out[at:], as combine does, alone.
+
+    Returns (position after the last record, states, pending edges, arrivals).
+    """
+    wide, narrow = widths
+    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
+    states = ZERO
+    pending = ZERO
+    arrived = ZERO
+    while i < end or j < key_end:
+        a = own[i]
+        b = keys[j]
+        old = U64(payload[i]) & (ZERO - U64(a <= b))
+        came = U64(bits[j]) & (ZERO - U64(b <= a))
+        i += U64(a <= b)
+        j += U64(b <= a)
+        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        out[at] = min(a, b)
+        out_payload[at] = record
+        at += U64(places != ZERO)
+        states += popcount64(places)
+        pending += popcount64(to_take)
+        arrived += popcount64(came >> SIXTEEN)
+    return at, states, pending, arrived
+
+
+@kernel
 def combine(
     own: Any,
     payload: Any,
@@ -221,34 +264,14 @@ def combine(
         states += popcount64(places | (places_2 << SIXTEEN))
         pending += popcount64(to_take | (to_take_2 << SIXTEEN))
         arrived += popcount64((came >> SIXTEEN) | (came_2 & HIGH_16))
-    while i < end or j < key_end:
-        a = own[i]
-        b = keys[j]
-        old = U64(payload[i]) & (ZERO - U64(a <= b))
-        came = U64(bits[j]) & (ZERO - U64(b <= a))
-        i += U64(a <= b)
-        j += U64(b <= a)
-        places, to_take, record = next_record(old, came, widths, masks, free, incident)
-        out[at] = min(a, b)
-        out_payload[at] = record
-        at += U64(places != ZERO)
-        states += popcount64(places)
-        pending += popcount64(to_take)
-        arrived += popcount64(came >> SIXTEEN)
-    while k < stop or q < key_stop:
-        c = own[k]
-        d = keys[q]
-        old = U64(payload[k]) & (ZERO - U64(c <= d))
-        came = U64(bits[q]) & (ZERO - U64(d <= c))
-        k += U64(c <= d)
-        q += U64(d <= c)
-        places, to_take, record = next_record(old, came, widths, masks, free, incident)
-        out[to] = min(c, d)
-        out_payload[to] = record
-        to += U64(places != ZERO)
-        states += popcount64(places)
-        pending += popcount64(to_take)
-        arrived += popcount64(came >> SIXTEEN)
+    rest = combine_lane(
+        own, payload, i, end, keys, bits, j, key_end, widths, free, incident, out, out_payload, at
+    )
+    at, states, pending, arrived = rest[0], states + rest[1], pending + rest[2], arrived + rest[3]
+    rest = combine_lane(
+        own, payload, k, stop, keys, bits, q, key_stop, widths, free, incident, out, out_payload, to
+    )
+    to, states, pending, arrived = rest[0], states + rest[1], pending + rest[2], arrived + rest[3]
     for x in range(to - gap):
         out[at + U64(x)] = out[gap + U64(x)]
         out_payload[at + U64(x)] = out_payload[gap + U64(x)]
