@@ -17,10 +17,15 @@ RUN_KEYS = 1 << 20
 WHOLE = 1 << 14
 
 
+def states_of(puzzle: Puzzle, keys: Keys) -> int:
+    """How many states some keys stand for: one each, or the sizes of their orbits."""
+    return int(puzzle.orbit_size(keys).sum()) if puzzle.symmetric else int(keys.size)
+
+
 class Emitter:
     """Writes the runs of one bucket to a sink. `kept` tallies the records of finished runs.
 
-    goals, goal_key: the goal states that look() has seen, and one of them.
+    goals, goal_key: how many goal states look() has seen, symmetric ones too, and one of them.
     """
 
     def __init__(self, worker: Worker, puzzle: Puzzle, sink: Sink) -> None:
@@ -51,10 +56,10 @@ class Emitter:
 
     def look(self, states: Keys) -> None:
         """Look for goals among some states."""
-        found = np.flatnonzero(self._puzzle.is_goal(states))
+        found = states[self._puzzle.is_goal(states)]
         if found.size and not self.goals:
-            self.goal_key = int(states[found[0]])
-        self.goals += int(found.size)
+            self.goal_key = int(found[0])
+        self.goals += states_of(self._puzzle, found)
 
     def finish_run(self) -> None:
         """Close the run, hand it on and begin the next."""

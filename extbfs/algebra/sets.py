@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from extbfs.algebra.bounds import WORD, quantiles, split_wide
 from extbfs.algebra.contract import Arrivals, Keys, Sink
-from extbfs.algebra.emitter import Emitter
+from extbfs.algebra.emitter import Emitter, states_of
 from extbfs.algebra.records import DIGIT_TABLE, sort_records, tally, tally_of
 from extbfs.engine.budget import BITMAP, BLOCK_KEYS, MemoryPlan
 from extbfs.engine.laws import Tally, require
@@ -93,7 +93,7 @@ class SetAlgebra:
                 arrivals=here,
                 kept=here,
                 states=states_of(self.puzzle, starts),
-                goals=int(goals.size),
+                goals=states_of(self.puzzle, goals),
                 goal_key=int(goals[0]) if goals.size else 0,
             ),
         )
@@ -327,11 +327,6 @@ class SetEmitter(Emitter):
         kept = self.kept
         require(f"bucket {bucket}", "merge", arrivals, duplicates + hits + kept)
         return Books(arrivals, kept, duplicates, hits, self._states, 0, self.goals, self.goal_key)
-
-
-def states_of(puzzle: Puzzle, keys: Keys) -> int:
-    """How many states some keys stand for: one each, or the sizes of their orbits."""
-    return int(puzzle.orbit_size(keys).sum()) if puzzle.symmetric else int(keys.size)
 
 
 def sort_distinct(
