@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Ledger
 from extbfs.engine.recover import recorded_ends
+from extbfs.kernel_cache import MISSES
 from store import fs, names
 from store.errors import IntegrityError
 from store.layer import Layer, Scratch, verify_run
@@ -140,17 +141,15 @@ def verify_run_directory(
     run: Run, *, quick: bool = False, observer: Watcher | None = None
 ) -> dict[str, Any]:
     """The report on a run. quick: the catalogue, the indexes and the lengths of files only."""
-    if not quick:
-        from store.kernels.warm import warm
-
-        warm()
     verification = Verification(run, quick, observer)
+    MISSES.tell = lambda: verification._tell("compiling kernels, once on this machine ...")
     try:
         verification.all()
     except IntegrityError as error:
         verification._problem(error)
     finally:
         verification.close()
+    MISSES.tell = None
     orphans = [name for name in names.files_of(run.directory) if names.classify(name) is None]
     return {
         "ok": not verification.problems,
