@@ -94,7 +94,7 @@ class TestTheSettingsDoWhatTheySay:
     def test_small_memory_spills(self, tmp_path, monkeypatch):
         read = Seen(monkeypatch, SpillReader, "gather")
         run = self.run(tmp_path, monkeypatch, "small", "all in one tiny range")
-        assert spilled(run) > 10
+        assert spilled(run) > 1
         assert read.calls
 
     @pytest.mark.parametrize("setting", ["external sort of every bucket", "many external sorts"])
