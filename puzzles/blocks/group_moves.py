@@ -9,8 +9,9 @@ import numpy as np
 from puzzles.blocks.bits import extract, inlined, turned
 from puzzles.blocks.groups import (
     BEST,
+    LARGEST,
     SHOWN,
-    Group,
+    Places,
     Tables,
     enter,
     exchange,
@@ -25,129 +26,178 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
+    Ranks = NDArray[np.uint16]
 
 _0, _1, _4, _6, _63 = U64(0), U64(1), U64(4), U64(6), U64(63)
+_LARGEST = U64(LARGEST)
 
 
 @kernel
-def group_moves(t: Tables, g: Group, views: U64, keys: Words, out: Words) -> U64:
+def group_moves(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    keys: Words,
+    out: Words,
+) -> U64:
     """Write the successors of all keys by moves of one piece to `out`; return how many.
 
     As `puzzles.blocks.group_steps.group_steps` otherwise.
     """
     n, i = _0, _0
     while i < U64(len(keys)):
-        places = keys[i] // t.ways
-        enter(t, g, views, places)
-        size = take(t, g, views, keys, i, places)
+        number = keys[i] // t.ways
+        enter(t, data, p, work, views, number)
+        size = take(t, data, p, work, views, keys, i, number)
         i += size
         if t.small:
-            n = _units(t, g, views, size, out, n)
-        n = _big(t, g, views, size, out, n)
+            n = _units(t, data, ranks, p, work, views, size, out, n)
+        n = _big(t, data, ranks, p, work, views, size, out, n)
     return n
 
 
 @inlined
-def flood(t: Tables, home: U64, inside: U64) -> U64:
+def flood(t: Tables, data: Words, home: U64, inside: U64) -> U64:
     """The cells that one-cell steps within the set `inside` reach from `home`, which is in it."""
     reached, before = _1 << home, _0
     while reached != before:
         before = reached
-        for d in range(_4):  # from a cell to the one at d, seen from there
-            reached |= turned(before & t.inner[d], (_0 - t.go[d]) & _63) & inside
+        for d in range(_4):  # from a cell to the one at d: rotated the other way
+            go = (_0 - data[t.go + d]) & _63
+            reached |= turned(before & data[t.inner + d], go) & inside
     return reached
 
 
 @inlined
-def _big(t: Tables, g: Group, views: U64, size: U64, out: Words, n: U64) -> U64:
-    """The moves of big pieces, piece by piece; a number for each target is found once a group."""
-    free = g.free[_0]
+def _big(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    size: U64,
+    out: Words,
+    n: U64,
+) -> U64:
+    """The moves of big pieces, piece by piece; where one can go at all is numbered once a group."""
+    free = work[p.free]
+    reach = p.packed  # a parent's targets; what was there is not needed any more
     for k in range(t.big):
-        pieces = g.mask[k]
+        pieces = work[p.mask + k]
         while pieces:
             home = ctz64(pieces)
             pieces &= pieces - _1
-            every = _0
-            reach = g.packed  # a parent's targets; what was there is not needed any more
-            near = _0
-            for d in range(_4):
-                if (t.can[d, k] >> home) & _1 and t.ahead[d, k, home] & ~free == _0:
-                    near |= _1 << d
-            if not near:
+            # what must be empty for a step up, left, right, down; nothing ever is all empty
+            needs = _needs(t, data, k, home, free)
+            if needs == (~_0, ~_0, ~_0, ~_0):
                 continue
+            every = _0
             for j in range(size):
-                empty = free & ~g.units[_0, j]
-                moves = False
-                for d in range(_4):
-                    moves |= ((near >> d) & _1 != _0) and (t.ahead[d, k, home] & ~empty == _0)
+                empty = free & ~work[p.units + j]
                 targets = _0
-                if moves:
-                    empty |= t.cover[k, home]
-                    fits = t.legal[k]
-                    for i in range(t.turn_at[k] + _1, t.turn_at[k + _1]):
-                        fits &= turned(empty, t.turn[i])
-                    fits &= empty
-                    targets = flood(t, home, fits) ^ (_1 << home)
-                reach[j] = targets
+                if (
+                    needs[0] & ~empty == _0
+                    or needs[1] & ~empty == _0
+                    or needs[2] & ~empty == _0
+                    or needs[3] & ~empty == _0
+                ):
+                    empty |= data[t.cover + (k << _6) + home]
+                    fits = data[t.legal + k] & empty
+                    for i in range(data[t.turn_at + k] + _1, data[t.turn_at + k + _1]):
+                        fits &= turned(empty, data[t.turn + i])
+                    targets = flood(t, data, home, fits) ^ (_1 << home)
+                work[reach + j] = targets
                 every |= targets
             while every:
                 target = ctz64(every)
                 every &= every - _1
-                move_piece(t, g, views, k, home, target)
-                base, shown = g.now[BEST] * t.ways, g.now[SHOWN]
+                move_piece(t, data, p, work, views, k, home, target)
+                base, shown = work[BEST] * t.ways, work[SHOWN]
                 if t.flat and shown & (shown - _1) == _0:
                     view = ctz64(shown)
-                    units, left, ranks = g.units[view], g.left[view], t.flat_rank
+                    left, seen = work[p.left + view], p.units + view * _LARGEST
                     for j in range(size):
-                        out[n] = base + U64(ranks[extract(units[j], left)])
-                        n += (reach[j] >> target) & _1
+                        out[n] = base + U64(ranks[extract(work[seen + j], left)])
+                        n += (work[reach + j] >> target) & _1
                 else:
                     for j in range(size):
-                        if (reach[j] >> target) & _1:
-                            out[n] = base + least_way(t, g, shown, j, g.left)
+                        if (work[reach + j] >> target) & _1:
+                            way = least_way(t, data, ranks, p, work, shown, j, p.left)
+                            out[n] = base + way
                             n += _1
     return n
 
 
 @inlined
-def _units(t: Tables, g: Group, views: U64, size: U64, out: Words, n: U64) -> U64:
+def _needs(t: Tables, data: Words, k: U64, home: U64, free: U64) -> tuple[U64, U64, U64, U64]:
+    """The cells ahead of a piece in each direction, all cells where the board or a big piece ends
+    its way."""
+    at = t.ahead + (k << _6) + home
+    step = t.big << _6
+    a, b, c, d = data[at], data[at + step], data[at + step + step], data[at + step + step + step]
+    if a & ~free:
+        a = ~_0
+    if b & ~free:
+        b = ~_0
+    if c & ~free:
+        c = ~_0
+    if d & ~free:
+        d = ~_0
+    return a, b, c, d
+
+
+@inlined
+def _units(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    size: U64,
+    out: Words,
+    n: U64,
+) -> U64:
     """The moves of one-cell pieces, of any number of kinds, in any views."""
-    base, shown = g.now[BEST] * t.ways, g.now[SHOWN]
-    free = g.free[_0]
+    base, shown = work[BEST] * t.ways, work[SHOWN]
+    free = work[p.free]
     quick = t.flat and shown == _1
-    words = (t.ways + _63) >> _6
-    mark = quick and words <= _4 * size
+    mark = quick and (t.ways + _63) >> _6 <= _4 * size
     for j in range(size):
-        all_units = g.units[_0, j]
+        all_units = work[p.units + j]
         empty = free & ~all_units
         beside = _0
         for d in range(_4):
-            beside |= t.inner[d] & turned(empty, t.go[d] & _63)
+            beside |= data[t.inner + d] & turned(empty, data[t.go + d] & _63)
         for k in range(t.small):
             own = all_units
             if not t.flat:
-                own = g.unit[_0, k, j]
+                own = work[p.unit + k * _LARGEST + j]
             able = own & beside
             while able:
                 home = ctz64(able)
                 able &= able - _1
                 bit = _1 << home
-                targets = flood(t, home, empty | bit) ^ bit
+                targets = flood(t, data, home, empty | bit) ^ bit
                 while targets:
                     both = bit | (targets & (_0 - targets))
                     targets &= targets - _1
                     if quick:
-                        way = U64(t.flat_rank[extract(all_units ^ both, free)])
+                        way = U64(ranks[extract(all_units ^ both, free)])
                         if mark:
-                            g.marks[way >> _6] |= _1 << (way & _63)
+                            work[p.marks + (way >> _6)] |= _1 << (way & _63)
                         else:
                             out[n] = base + way
                             n += _1
                     else:
-                        exchange(t, g, views, k, j, both)
-                        out[n] = base + least_way(t, g, shown, j, g.free)
+                        exchange(t, data, p, work, views, k, j, both)
+                        out[n] = base + least_way(t, data, ranks, p, work, shown, j, p.free)
                         n += _1
-                        exchange(t, g, views, k, j, both)
+                        exchange(t, data, p, work, views, k, j, both)
     if mark:
-        n = sweep(t, g, base, out, n)
+        n = sweep(t, p, work, base, out, n)
     return n

@@ -6,73 +6,105 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from puzzles.blocks.groups import BEST, SHOWN, Group, Tables, enter, least_way, take, way_of
+from puzzles.blocks.groups import (
+    BEST,
+    LARGEST,
+    SHOWN,
+    Places,
+    Tables,
+    enter,
+    least_way,
+    take,
+    way_of,
+)
 from puzzles.jit import U64, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
+    Ranks = NDArray[np.uint16]
 
 _0, _1 = U64(0), U64(1)
+_LARGEST = U64(LARGEST)
 
 
 @kernel
-def group_holds(t: Tables, g: Group, keys: Words, out: NDArray[np.bool_]) -> None:
+def group_holds(
+    t: Tables, data: Words, p: Places, work: Words, keys: Words, out: NDArray[np.bool_]
+) -> None:
     """out[i] = whether keys[i] (uint64[n]) is a goal."""
+    total = U64(len(keys))
     i = _0
-    while i < U64(len(keys)):
-        places = keys[i] // t.ways
-        enter(t, g, _1, places)
-        every = True
+    while i < total:
+        number = keys[i] // t.ways
+        enter(t, data, p, work, _1, number)
+        missing = _0
         for k in range(t.big):
-            every &= t.goal[k] & ~g.mask[k] == _0
-        if not every:
-            low = places * t.ways
-            while i < U64(len(keys)) and keys[i] - low < t.ways:
+            missing |= data[t.goal + k] & ~work[p.mask + k]
+        if missing:
+            low = number * t.ways
+            while i < total and keys[i] - low < t.ways:
                 out[i] = False
                 i += _1
             continue
-        size = take(t, g, _1, keys, i, places)
+        size = take(t, data, p, work, _1, keys, i, number)
         for j in range(size):
-            every = True
+            missing = _0
             for k in range(t.small):
-                own = g.units[_0, j]
+                own = work[p.units + j]
                 if not t.flat:
-                    own = g.unit[_0, k, j]
-                every &= t.goal[t.big + k] & ~own == _0
-            out[i + j] = every
+                    own = work[p.unit + k * _LARGEST + j]
+                missing |= data[t.goal + t.big + k] & ~own
+            out[i + j] = missing == _0
         i += size
 
 
 @kernel
-def group_canonical(t: Tables, g: Group, views: U64, keys: Words, out: Words) -> None:
+def group_canonical(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    keys: Words,
+    out: Words,
+) -> None:
     """out[i] = the least key among the images of keys[i] (uint64[n] both)."""
     i = _0
     while i < U64(len(keys)):
-        places = keys[i] // t.ways
-        enter(t, g, views, places)
-        size = take(t, g, views, keys, i, places)
-        base, shown = g.now[BEST] * t.ways, g.now[SHOWN]
+        number = keys[i] // t.ways
+        enter(t, data, p, work, views, number)
+        size = take(t, data, p, work, views, keys, i, number)
+        base, shown = work[BEST] * t.ways, work[SHOWN]
         for j in range(size):
-            out[i + j] = base + least_way(t, g, shown, j, g.free)
+            out[i + j] = base + least_way(t, data, ranks, p, work, shown, j, p.free)
         i += size
 
 
 @kernel
-def group_stabilisers(t: Tables, g: Group, views: U64, keys: Words, out: Words) -> None:
+def group_stabilisers(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    keys: Words,
+    out: Words,
+) -> None:
     """out[i] = how many of the first `views` symmetries leave keys[i] as it is (uint64[n] both)."""
     i = _0
     while i < U64(len(keys)):
-        places = keys[i] // t.ways
-        enter(t, g, views, places)
-        size = take(t, g, views, keys, i, places)
+        number = keys[i] // t.ways
+        enter(t, data, p, work, views, number)
+        size = take(t, data, p, work, views, keys, i, number)
         for j in range(size):
             out[i + j] = _1
-        for k in range(_1, views):
-            view = U64(k)
-            if g.number[view] == places:
+        for v in range(_1, views):
+            if work[p.number + v] == number:
                 for j in range(size):
-                    way = keys[i + j] - places * t.ways
-                    out[i + j] += U64(way_of(t, g, view, j, g.free[view]) == way)
+                    way = way_of(t, data, ranks, p, work, v, j, work[p.free + v])
+                    out[i + j] += U64(way == keys[i + j] - number * t.ways)
         i += size

@@ -10,13 +10,15 @@ import numpy as np
 from puzzles.blocks.group_moves import group_moves
 from puzzles.blocks.group_states import group_canonical, group_holds, group_stabilisers
 from puzzles.blocks.group_steps import group_steps
-from puzzles.blocks.groups import Group, Tables, group_for
+from puzzles.blocks.groups import Places, Tables, places_for
+from puzzles.blocks.tables import Made
 from puzzles.jit import U64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
+    Ranks = NDArray[np.uint16]
 
 
 class Grouped:
@@ -24,28 +26,34 @@ class Grouped:
 
     SPARE = 1
 
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+    def __init__(self, made: Made) -> None:
+        self._made = made
+        self._places = places_for(made.tables, made.views)
         self._local = threading.local()
 
-    def _group(self) -> Group:
+    def _all(self) -> tuple[Tables, Words, Ranks, Places, Words]:
+        """The first arguments of every kernel."""
         try:
-            group: Group = self._local.group
+            arguments: tuple[Tables, Words, Ranks, Places, Words] = self._local.arguments
         except AttributeError:
-            group = self._local.group = group_for(self.tables)
-        return group
+            made, places = self._made, self._places
+            work = np.zeros(int(places.words), np.uint64)
+            arguments = made.tables, made.data, made.ranks, places, work
+            self._local.arguments = arguments
+        return arguments
 
     def steps(self, views: int, keys: Words, out: Words) -> int:
-        return int(group_steps(self.tables, self._group(), U64(views), keys, out))
+        return int(group_steps(*self._all(), U64(views), keys, out))
 
     def moves(self, views: int, keys: Words, out: Words) -> int:
-        return int(group_moves(self.tables, self._group(), U64(views), keys, out))
+        return int(group_moves(*self._all(), U64(views), keys, out))
 
     def canonical(self, views: int, keys: Words, out: Words) -> None:
-        group_canonical(self.tables, self._group(), U64(views), keys, out)
+        group_canonical(*self._all(), U64(views), keys, out)
 
     def stabilisers(self, views: int, keys: Words, out: Words) -> None:
-        group_stabilisers(self.tables, self._group(), U64(views), keys, out)
+        group_stabilisers(*self._all(), U64(views), keys, out)
 
     def holds(self, keys: Words, out: NDArray[np.bool_]) -> None:
-        group_holds(self.tables, self._group(), keys, out)
+        tables, data, _, places, work = self._all()
+        group_holds(tables, data, places, work, keys, out)

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from puzzles.blocks import rows, units
+from puzzles.blocks.automaton import NO_EDGE, Automaton
 from puzzles.blocks.groups import Tables
 from puzzles.blocks.keys import Layout
 from puzzles.blocks.model import Cell, Model
 from puzzles.blocks.symmetry import Symmetry
 from puzzles.jit import U64
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 STEPS = ((-1, 0), (0, -1), (0, 1), (1, 0))  # up, left, right, down
 FLAT = 16
 """Largest number of free cells for which ranks of sets of one-cell pieces lie in one table."""
 
 
-def build(model: Model, layout: Layout, views: list[Symmetry]) -> Tables | None:
+@dataclass(frozen=True)
+class Made:
+    """What the kernels of `puzzles.blocks.groups` are given; views: how many symmetries."""
+
+    tables: Tables
+    data: NDArray[np.uint64]
+    ranks: NDArray[np.uint16]
+    views: int
+
+
+def build(model: Model, layout: Layout, views: list[Symmetry]) -> Made | None:
     """The tables, or None for a puzzle that they do not serve: too many cells, too many rows."""
     cells = model.height * model.width
     if cells > 64 or layout.machine is None:
@@ -27,17 +44,46 @@ def build(model: Model, layout: Layout, views: list[Symmetry]) -> Tables | None:
     by_row = rows.build(layout.machine, model.width, model.height)
     if by_row is None:
         return None
-    machine = layout.machine
     maker = _Maker(model, layout)
     kinds = [model.kinds[k] for k in layout.order]
     big, small = kinds[: layout.big], [kind.count for kind in kinds[layout.big :]]
     flat = len(small) <= 1 and layout.free <= FLAT
-    flat_rank, flat_set = _flat(layout.free, small) if flat else (np.zeros(1, np.uint16),) * 2
+    ranks, flat_set = _flat(layout.free, small) if flat else (np.zeros(1, np.uint16),) * 2
     lead, lead_at = maker.leads()
-    turn = [dy * model.width + dx for kind in big for dy, dx in kind.cells]
-    goal = [_set(maker.number(c) for c in model.goal[k]) for k in layout.order]
     view_kind, view_anchor, unit_view = maker.views(views)
-    return Tables(
+    begin, node = _nodes(layout.machine)
+    arrays = {
+        "node": node,
+        "seed": 2 * by_row.seeds.astype(np.uint64) + np.uint64(1),
+        "slot": np.column_stack([by_row.offset, by_row.after.astype(np.uint64)]),
+        "row": np.arange(64, dtype=np.uint64) // np.uint64(model.width),
+        "rows": _words([1 + max(dy for dy, _ in kind.cells) for kind in big]),
+        "weight": by_row.weight,
+        "cover": maker.cover(),
+        "legal": _words([_set(map(maker.number, a)) for a in layout.anchors[: layout.big]]),
+        "turn": _words([(dy * model.width + dx) % 64 for one in big for dy, dx in one.cells]),
+        "turn_at": _words(list(accumulate((len(one.cells) for one in big), initial=0))),
+        "can": maker.can(),
+        "ahead": maker.ahead(),
+        "lead": lead,
+        "lead_at": lead_at,
+        "go": _words([maker.go(d) for d in range(4)]),
+        "inner": maker.inner(),
+        "view_kind": view_kind,
+        "view_anchor": view_anchor,
+        "image": maker.images(views),
+        "unit_view": unit_view,
+        "counts": _words(small),
+        "unit_weight": _words(units.weights(layout.free, small)),
+        "flat_set": flat_set.astype(np.uint64),
+        "choose": np.zeros(0) if flat else _choose(),
+        "chunk": np.zeros(0) if flat else _chunks(),
+        "goal": _words([_set(map(maker.number, model.goal[k])) for k in layout.order]),
+    }
+    where = dict(
+        zip(arrays, accumulate((a.size for a in arrays.values()), initial=0), strict=False)
+    )
+    tables = Tables(
         cells=U64(cells),
         height=U64(model.height),
         width=U64(min(model.width, 63)),
@@ -45,42 +91,17 @@ def build(model: Model, layout: Layout, views: list[Symmetry]) -> Tables | None:
         small=U64(len(small)),
         ways=U64(layout.ways),
         flat=U64(flat),
-        views=U64(len(views)),
-        open=U64(_set(maker.number(c) for c in maker.open)),
-        place=machine.place.astype(np.uint8),
-        offset=np.column_stack([machine.offset, _ways(machine.offset, machine.after)]),
-        after=machine.after,
-        seeds=by_row.seeds,
+        open=U64(_set(map(maker.number, maker.open))),
+        columns=U64(layout.big + 1),
+        begin=U64(begin),
+        mask=U64(len(by_row.seeds) - 1),
         shift=U64(by_row.shift),
         base=U64(by_row.base),
         root=U64(by_row.root),
-        row_offset=by_row.offset,
-        row_after=by_row.after,
-        weight=by_row.weight,
-        row=np.arange(64, dtype=np.uint64) // np.uint64(model.width),
-        rows=_words([1 + max(dy for dy, _ in kind.cells) for kind in big]),
-        cover=maker.cover(),
-        legal=_words([_set(maker.number(c) for c in a) for a in layout.anchors[: layout.big]]),
-        turn=_words(turn) & np.uint64(63),
-        turn_at=_words(np.cumsum([0, *(len(kind.cells) for kind in big)]).tolist()),
-        can=maker.can(),
-        ahead=maker.ahead(),
-        lead=lead,
-        lead_at=lead_at,
-        go=_words([maker.go(d) for d in range(4)]),
-        inner=maker.inner(),
-        view_kind=view_kind,
-        view_anchor=view_anchor,
-        image=maker.images(views),
-        unit_view=unit_view,
-        counts=_words(small),
-        unit_weight=_words(units.weights(layout.free, small)),
-        flat_rank=flat_rank,
-        flat_set=flat_set,
-        choose=_words([[comb(n, k) % (1 << 64) for k in range(65)] for n in range(65)]),
-        chunk=np.zeros((1, 1, 1), np.uint64) if flat else _chunks(),
-        goal=_words(goal),
+        **{name: U64(at) for name, at in where.items()},
     )
+    data = np.concatenate([a.reshape(-1).astype(np.uint64) for a in arrays.values()])
+    return Made(tables, data, ranks, len(views))
 
 
 class _Maker:
@@ -192,14 +213,16 @@ def _words(values: object, shape: tuple[int, ...] | None = None) -> np.ndarray:
     return words.reshape(table.shape if shape is None else shape)
 
 
-def _ways(offset: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The ways to finish from each node: the offset of its last edge and those from its target."""
-    edge = offset != ~np.uint64(0)
-    ways = np.ones(len(offset), np.uint64)
+def _nodes(machine: Automaton) -> tuple[int, NDArray[np.uint64]]:
+    """The word for the first node and the records of all; see `groups.Tables`."""
+    offset, after = machine.offset, machine.after
+    edge = offset != np.uint64(NO_EDGE)
     last = offset.shape[1] - 1 - np.argmax(edge[:, ::-1], axis=1)
+    ways = np.ones(len(offset), np.uint64)
     for node in range(len(offset) - 2, -1, -1):  # edges lead to later nodes
         ways[node] = offset[node, last[node]] + ways[after[node, last[node]]]
-    return ways
+    step = (after.astype(np.uint64) << np.uint64(8)) | machine.place[after]
+    return int(machine.place[0]), np.column_stack([ways, offset, step])
 
 
 def _flat(free: int, counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +236,11 @@ def _flat(free: int, counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     chosen = np.flatnonzero(members == count)  # ascending: colexicographic
     rank_of[chosen] = np.arange(len(chosen))
     return rank_of, chosen.astype(np.uint16)
+
+
+def _choose() -> np.ndarray:
+    """uint64[65, 65]: C(n, k), modulo 2**64 where no rank is that large."""
+    return _words([[comb(n, k) for k in range(65)] for n in range(65)])
 
 
 def _chunks() -> np.ndarray:
