@@ -251,8 +251,15 @@ class TestTheSizesDoWhatTheySay:
 class TestStopping:
     """Stopped anywhere and resumed, with other sizes even, it finds the same."""
 
-    @pytest.mark.parametrize("setting", ["every piece spills", "parts from spill files"])
-    @pytest.mark.parametrize("name", ["tiles", "many edges"])
+    @pytest.mark.parametrize(
+        ("name", "setting"),
+        [
+            ("tiles", "every piece spills"),
+            ("tiles", "parts from spill files"),
+            ("many edges", "many buckets"),
+            ("many edges", "parts from spill files"),
+        ],
+    )
     def test_after_any_number_of_pieces_and_buckets(
         self, tmp_path, monkeypatch, expected, name, setting
     ):
