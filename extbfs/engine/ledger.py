@@ -136,6 +136,11 @@ class Ledger:
         """Stage the row of a complete depth."""
         self.put_json(f"depth/{row['depth']:05d}", row)
 
+    def depth(self, depth: int) -> dict[str, Any] | None:
+        """The row of a depth, or None while it is not complete."""
+        row: dict[str, Any] | None = self.get_json(f"depth/{depth:05d}")
+        return row
+
     def depths(self) -> list[dict[str, Any]]:
         """The rows of all complete depths, in order."""
         return [json.loads(data) for _, data in self.catalogue.scan("depth/")]
