@@ -256,7 +256,7 @@ class TestStopping:
         [
             ("tiles", "every piece spills"),
             ("tiles", "parts from spill files"),
-            ("many edges", "many buckets"),
+            ("tiles", "many buckets"),
             ("many edges", "parts from spill files"),
         ],
     )
