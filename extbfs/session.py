@@ -20,6 +20,7 @@ from extbfs.engine.control import Control
 from extbfs.engine.crew import Crew
 from extbfs.engine.disk import DiskMeter
 from extbfs.engine.journal import Journal
+from extbfs.engine.known import compare_with_known
 from extbfs.engine.ledger import Ledger
 from extbfs.engine.recover import recover
 from extbfs.engine.search import Ending, Goals, Search
@@ -232,6 +233,7 @@ class Session:
             board.publish()
             try:
                 ending = search.run()
+                compare_with_known(puzzle, board.rows, exhausted=board.frontier_empty)
             except BaseException as error:
                 code = int(getattr(error, "exit_code", 1))
                 board.end("failed", type(error).__name__, code)

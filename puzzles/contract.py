@@ -106,6 +106,13 @@ class Puzzle(Protocol):
         Never trusted: it only serves to say beforehand how large a search will be.
         """
 
+    def known_result(self) -> Mapping[str, Any] | None:
+        """What a search of this very puzzle has to find, or None; one that differs is an error.
+
+        Any of: counts and canonical, per depth; states and eccentricity of the whole; optimum, None
+        if there is no solution, and goal_states at it.
+        """
+
 
 class BasePuzzle:
     """The defaults of the contract; a puzzle overrides what it knows better."""
@@ -187,6 +194,10 @@ class BasePuzzle:
 
     def known_counts(self) -> Sequence[int] | None:
         """None: nobody knows."""
+        return None
+
+    def known_result(self) -> Mapping[str, Any] | None:
+        """None: nobody is sure."""
         return None
 
 

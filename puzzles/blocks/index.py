@@ -5,6 +5,10 @@ goal in words, size, pieces, and as far as known the reachable states and, per m
 the eccentricity of the start and the goal states at the optimum. They come from complete searches
 without symmetry by programs that share nothing with this one, of the 15-puzzle from IDA*.
 "solvable": false: no state that can be reached is a goal. Importing this is cheap.
+
+`library/tables/NAME.METRIC.json`, where there is one, has the complete table of a search from the
+start: "counts", the states per depth, and "canonical", those with mirror images counted once. A
+search of the puzzle as it is here that ends otherwise is in error, and so says.
 """
 
 from __future__ import annotations
@@ -37,6 +41,16 @@ def called(name: str) -> str | None:
 def read(name: str) -> bytes:
     """The definition file of a puzzle by the library's own name."""
     return (DIRECTORY / f"{name}.xml").read_bytes()
+
+
+@cache
+def table(name: str, metric: str) -> dict[str, list[int]] | None:
+    """{"counts", "canonical"} of the whole search of a puzzle, or None where nobody has kept it."""
+    path = DIRECTORY / "tables" / f"{name}.{metric}.json"
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return {k: found[k] for k in ("counts", "canonical") if k in found}
 
 
 def summary(entry: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from puzzles.blocks import keys, render, story, symmetry, tables
+from puzzles.blocks import keys, known, render, story, symmetry, tables
 from puzzles.blocks.bounds import most_moves, most_steps
 from puzzles.blocks.grouped import Grouped
 from puzzles.blocks.keys import Placement
@@ -149,6 +149,20 @@ class BlocksPuzzle(BasePuzzle):
         if self.symmetric:
             self.canonical(keys)
             self.orbit_size(keys)
+
+    # what is known
+
+    @cached_property
+    def _known(self) -> dict[str, Any] | None:
+        images = {self.plain_key_of(image) for image in self._images(self.model.start)}
+        return known.known_result(self.model, self.metric, from_image=len(images) > 1)
+
+    def known_result(self) -> dict[str, Any] | None:
+        """What is kept with the library, for a puzzle of it with its own start and goal."""
+        return self._known
+
+    def known_counts(self) -> list[int] | None:
+        return (self._known or {}).get("counts")
 
     # for people
 
