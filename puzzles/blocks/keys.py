@@ -10,7 +10,7 @@ What is here is plain Python, for a few keys; the kernels compute the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, log2, prod
+from math import comb, prod
 
 from puzzles.blocks import automaton, units
 from puzzles.blocks.model import Cell, Model
@@ -83,7 +83,7 @@ def layout_of(model: Model, budget: int = automaton.NODE_BUDGET) -> Layout:
     if places * ways >= 1 << 64:
         raise PuzzleError(
             f"{model.name} has too many positions: its keys would need"
-            f" {log2(places * ways):.0f} bits, and there are 64"
+            f" {(places * ways).bit_length()} bits, and there are 64"
         )
     return Layout(order, len(big), anchors, free, places, ways, machine)
 
