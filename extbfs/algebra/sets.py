@@ -125,14 +125,17 @@ class SetAlgebra:
     def _sample(self, worker: Worker, layer: Layer, wanted: int) -> Keys:
         """Sorted children of keys drawn evenly from the whole layer.
 
-        The first key of every block is such a sample; in small layers more keys are needed.
+        The first key of every block is such a sample; in small layers more keys are needed. The
+        more children a key may have, the fewer keys: the sample's memory is nobody's share.
         """
         parts: list[Keys] = []
+        most = max(SAMPLE_KEYS, 64 * wanted) * 4 // max(4, self.worst)
         if layer.blocks > SAMPLE_BLOCKS:
             firsts, _ = layer.weights()
-            parts.extend(children.copy() for children in self._children(worker, firsts))
+            few = firsts[:: max(1, firsts.size // most)].copy()
+            parts.extend(children.copy() for children in self._children(worker, few))
         else:
-            stride = max(1, layer.count // max(SAMPLE_KEYS, 64 * wanted))
+            stride = max(1, layer.count // most)
             for keys in layer.read_blocks(0, layer.blocks, worker.scratch):
                 few = keys[::stride].copy()
                 parts.extend(children.copy() for children in self._children(worker, few))
