@@ -7,6 +7,7 @@ Listing imports neither numba nor any family.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -186,10 +187,7 @@ def resolve(
     if name in known:
         usage = next(info.usage for info in families() if info.name == name)
         raise PuzzleError(f"{text!r} lacks its parameters: write {usage}")
-    raise PuzzleError(
-        f"{text!r} is neither a puzzle of the library, nor family:parameters (families:"
-        f" {_names()}), nor a file, nor module:attribute"
-    )
+    raise PuzzleError(_unknown(text))
 
 
 def from_spec(spec: Mapping[str, Any], *, allow_import: str | None = None) -> Puzzle:
@@ -220,7 +218,26 @@ def _from_file(path: Path, options: dict[str, Any]) -> Puzzle:
         maker: Any = family(name)
         if path.suffix.lower() in getattr(maker, "suffixes", ()):
             return cast(Puzzle, maker.from_file(str(path), **options))
-    raise PuzzleError(f"{path} is a file that no puzzle family reads (families: {_names()})")
+    raise PuzzleError(
+        f"{path} is a file that no puzzle family reads: it should end in {' or '.join(_suffixes())}"
+    )
+
+
+def _suffixes() -> list[str]:
+    return [suffix for info in families() for suffix in info.suffixes]
+
+
+def _unknown(text: str) -> str:
+    """Why `text` is no puzzle, with what comes closest to it."""
+    if Path(text).suffix.lower() in _suffixes():
+        return f"there is no file {text}"
+    names = [name for entry in library() for name in (entry.name, *entry.also)]
+    close = difflib.get_close_matches(text.lower(), names, n=1)
+    return (
+        f"{text!r} is neither a puzzle of the library, nor family:parameters (families:"
+        f" {_names()}), nor a file, nor module:attribute"
+        + (f": did you mean {close[0]}?" if close else "")
+    )
 
 
 def _installed() -> list[metadata.EntryPoint]:

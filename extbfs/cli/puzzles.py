@@ -64,6 +64,7 @@ def _one(name: str) -> dict[str, Any]:
         "key_bits": (puzzle.key_space - 1).bit_length(),
         "start_count": len(starts),
         "start": puzzle.render(starts[0]),
+        "symmetry": [image.name for image in getattr(puzzle, "symmetries", ())[1:]],
         "has_goal": puzzle.has_goal,
         "goal": draw_goal() if draw_goal is not None else None,
         "known": dict(entry.known) if entry is not None else {},
@@ -76,6 +77,7 @@ def _one_text(report: Mapping[str, Any]) -> str:
         printable(report["about"]),
         *_known_text(report["known"]),
         f"metrics: {', '.join(report['metrics'])} (in force: {report['metric']})",
+        *([f"symmetry: {', or '.join(report['symmetry'])}"] if report["symmetry"] else []),
         "start:" if not others else f"start, one of {others + 1}:",
         report["start"],
     ]

@@ -35,18 +35,22 @@ def command(
 
     with extbfs.open_run(run, puzzle=puzzle) as opened:
         row = _row(opened.depths, depth)
-        count = row["states"]
+        states = row["states"]
+        count = row.get("canonical", states)
         listed = min(count, limit) if limit else count
         report = {
             "puzzle": opened.puzzle.name,
             "depth": row["depth"],
-            "count": count,
+            "count": states,
+            **({"canonical": count} if "canonical" in row else {}),
             "listed": listed,
         }
         items = islice(_items(opened, row["depth"], draw or as_json), listed)
         emit_items(report, "states", items, as_json, lambda item: _text(item, draw))
     if listed < count:
         note(f"{listed} of {count} states; --limit 0 lists all")
+    if count < states:
+        note(f"with the mirror images of all {count}, the depth has {states} states")
     return 0
 
 

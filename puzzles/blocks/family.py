@@ -88,10 +88,15 @@ class BlocksFamily:
     ) -> BlocksPuzzle:
         from puzzles.blocks.puzzle import BlocksPuzzle
 
-        if start is not None:
-            model = render.with_start(model, start)
-        if goal is not None:
-            model = render.with_goal(model, goal)
+        for option, text, changed in (
+            ("--start", start, render.with_start),
+            ("--goal", goal, render.with_goal),
+        ):
+            if text is not None:
+                try:
+                    model = changed(model, text)
+                except PuzzleError as error:
+                    raise PuzzleError(f"{option}: {error}") from None
         return BlocksPuzzle(model, metric=metric or "steps", use_symmetry=symmetry)
 
 

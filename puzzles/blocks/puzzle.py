@@ -221,8 +221,10 @@ class BlocksPuzzle(BasePuzzle):
 
     def describe(self) -> str:
         what = "one cell a step" if self.metric == "steps" else "one piece a move"
+        model = self.model
+        own = f"{model.title}: " if self._known is None and model.title != model.name else ""
         return (
-            f"sliding blocks, {self.model.height} rows x {self.model.width} columns,"
+            f"{own}sliding blocks, {self.model.height} rows x {self.model.width} columns,"
             f" {self.model.piece_count} pieces, {what}, {self.key_space:,} keys"
         )
 

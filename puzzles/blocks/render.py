@@ -180,7 +180,8 @@ def _cells(model: Model, text: str) -> list[list[str]]:
     lines = [line for line in text.replace("/", "\n").splitlines() if line.strip()]
     if len(lines) != model.height:
         raise PuzzleError(
-            f"the layout has {len(lines)} rows, and the board of {model.name} has {model.height}"
+            f"the layout has {len(lines)} row{'s' * (len(lines) != 1)}, and the board of"
+            f" {model.name} has {model.height}"
         )
     board = []
     for number, line in enumerate(lines, start=1):

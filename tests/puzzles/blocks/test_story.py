@@ -75,7 +75,7 @@ class TestLayouts:
         ("text", "message"),
         [
             ("", "the layout has 0 rows, and the board of test has 2"),
-            ("aab.", "the layout has 1 rows"),
+            ("aab.", "the layout has 1 row, and"),
             ("aab/#c.d", "row 1 of the layout has 3 cells"),
             ("aab./.c.d", "the layout has no wall at row 2, column 1"),
             ("aab#/#c.d", "the layout has a wall at row 1, column 4"),
