@@ -24,7 +24,7 @@ from store.run import RunBuilder, RunMeta
 from store.source import FileSource
 
 U64 = np.uint64
-FAN_IN = 12
+FAN_IN = 8
 RUN_KEYS = 1 << 18
 Keys = npt.NDArray[np.uint64]
 
