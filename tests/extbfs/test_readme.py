@@ -49,6 +49,18 @@ def test_from_python(tmp_path, monkeypatch, capsys):
     assert lines[-2:] == ["31", "1"]
 
 
+def test_the_drawn_puzzle(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"    \$ cat corner.txt\n((?:    .*\n|\n)*)", README)
+    drawing, start, path = re.split(r"\$ extbfs ", re.sub("^    ", "", block, flags=re.MULTILINE))
+    Path("corner.txt").write_text(drawing)
+    assert main(start.split()) == 0
+    capsys.readouterr()
+    command, _, printed = path.partition("\n")
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out == printed.rstrip("\n") + "\n"
+
+
 @pytest.mark.parametrize("verb", ["start", "resume", "status", "export", "states", "path", "depth"])
 def test_every_verb_is_mentioned(verb):
     assert f"extbfs {verb} " in README

@@ -9,7 +9,7 @@ import pytest
 from extbfs.cli import main
 from puzzles.blocks import index
 
-KLOTSKI = """title: Klotski of mine
+KLOTSKI = """title: Mine
 
 a**b
 a**b
@@ -36,8 +36,7 @@ class TestDrawings:
     def test_start_and_goal_are_shown(self, drawing, capsys):
         assert main(["puzzles", drawing]) == 0
         assert capsys.readouterr().out.splitlines() == [
-            "Klotski of mine: sliding blocks, 5 rows x 4 columns, 10 pieces, one cell a step, 65,880"
-            + " keys",
+            "Mine: sliding blocks, 5 rows x 4 columns, 10 pieces, one cell a step, 65,880 keys",
             "metrics: steps, moves (in force: steps)",
             "symmetry: left and right exchanged",
             "start:",
