@@ -21,9 +21,9 @@ import numpy.typing as npt
 from extbfs.algebra import fibre_kernels
 from extbfs.algebra.bounds import WORD, aligned_bounds, block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
-from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
-from extbfs.algebra.records import DIGIT_TABLE, sort_records, tally, tally_of
+from extbfs.algebra.fibre_work import FibreEmitter, FibreSpace, Overfull, append_within
+from extbfs.algebra.records import sort_records, tally, tally_of
 from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
@@ -51,28 +51,6 @@ WIDEST = 1 << (32 - int(EDGE_BITS))
 Payload = npt.NDArray[np.uint32]
 
 
-class FibreSpace:
-    """The arrays of one worker. `arrivals` bounds both the own records and the arrivals."""
-
-    def __init__(self, arrivals: int, edges: int) -> None:
-        self.arrivals = arrivals
-        self.own = np.empty(arrivals + PAD, np.uint64)
-        self.payload = np.empty(arrivals + PAD, np.uint32)
-        self.first = np.empty(arrivals + PAD, np.uint64)
-        self.second = np.empty(arrivals + PAD, np.uint64)
-        self.bits = np.empty(arrivals + PAD, np.uint32)
-        self.children = np.empty(SLICE * max(1, edges), np.uint64)
-        self.pending = np.empty(SLICE, np.uint32)
-        self.counts = np.zeros(edges, np.uint64)
-        self.out = np.empty(2 * LANE + PAD, np.uint64)
-        self.out_payload = np.empty(2 * LANE + PAD, np.uint32)
-        self.digits = np.empty(DIGIT_TABLE, np.uint64)
-
-
-class Overfull(Exception):
-    """A key range has more records or arrivals than a worker's arrays."""
-
-
 class FibreAlgebra:
     """Layers of keys with masks, for puzzles that have a fibre."""
 
@@ -96,7 +74,7 @@ class FibreAlgebra:
         return (self._first_side + depth) % 2
 
     def workspace(self, memory: MemoryPlan) -> FibreSpace:
-        return FibreSpace(memory.arrivals, self.fibre.edges)
+        return FibreSpace(memory.arrivals, self.fibre.edges, SLICE, LANE)
 
     def warm(self) -> None:
         self.puzzle.warm()
@@ -158,9 +136,9 @@ class FibreAlgebra:
         self._local = local
         self._remote = local ^ np.uint32(self._all_edges)
         side = self.side(depth - 1)
-        self._old_side, self._new_side = side, 1 - side
+        self._old_side, self.new_side = side, 1 - side
         self._shift = self._widths[0] + self._widths[1]
-        places = fibre.edge_bit[self._new_side].astype(np.uint32)
+        places = fibre.edge_bit[self.new_side].astype(np.uint32)
         edges = np.arange(fibre.edges, dtype=np.uint32)
         self._table = np.zeros(16, np.uint32)
         one = np.uint32(1)
@@ -301,9 +279,9 @@ class FibreAlgebra:
                 space.bits,
                 U64(j),
                 U64(m),
-                (self._widths[self._old_side], self._widths[self._new_side]),
-                self.fibre.free[self._new_side],
-                self.fibre.incident[self._new_side],
+                (self._widths[self._old_side], self._widths[self.new_side]),
+                self.fibre.free[self.new_side],
+                self.fibre.incident[self.new_side],
                 U64(LANE),
                 space.out,
                 space.out_payload,
@@ -381,7 +359,7 @@ class FibreAlgebra:
     ) -> int:
         """Append the local arrivals that lie in `span`; the number now in `out`."""
         if not whole:
-            return _append_within(space, children, 0, span, out, n)
+            return append_within(space, children, 0, span, out, n)
         size = int(children.size)
         if n + size > space.arrivals:
             raise Overfull
@@ -411,7 +389,7 @@ class FibreAlgebra:
         else:
             parts = arrivals.chunks(bucket, second[: space.arrivals])
         for size in parts:
-            end = _append_within(space, second[:size], base, span, first, n)
+            end = append_within(space, second[:size], base, span, first, n)
             yield n, end
             n = end
 
@@ -440,69 +418,3 @@ class FibreAlgebra:
         here = fibre.side_of[places] == side
         bit = (payload >> fibre.bit_of[places].astype(np.uint32)) & np.uint32(1)
         return np.asarray(found & here & (bit == 1), np.bool_)
-
-
-def _append_within(
-    space: FibreSpace, values: Records, base: int, span: tuple[int, int], out: Records, n: int
-) -> int:
-    """Append those of the residuals `values` to `base` that lie in `span`; the number now in `out`.
-
-    In small parts, each of which must fit whole, so that a span of few records never fails.
-    """
-    low, width = U64(span[0]), U64(span[1] - span[0])
-    step = min(SLICE, space.arrivals // 2)
-    for at in range(0, values.size, step):
-        few = values[at : at + step]
-        if n + few.size > space.arrivals:
-            raise Overfull
-        n = int(fibre_kernels.append_within(few, U64(few.size), U64(base), width, low, out, U64(n)))
-    return n
-
-
-class FibreEmitter(Emitter):
-    """Writes records and keeps the books of a bucket."""
-
-    def __init__(self, worker: Worker, algebra: FibreAlgebra, sink: Sink) -> None:
-        self._algebra = algebra
-        self._space: FibreSpace = worker.space
-        super().__init__(worker, algebra.puzzle, sink)
-        self._own = self._local = self._routed = NOTHING
-        self._states = self._pending = 0
-
-    def restart(self) -> None:
-        """Forget everything, since a range was begun that turned out too large."""
-        require("bucket", "restart", NOTHING, self.kept)
-        self._own = self._local = self._routed = NOTHING
-        self._states = self._pending = 0
-        self.begin()
-
-    def take(self, own: Tally, local: Tally, routed: Tally) -> None:
-        """Note what a range consumes."""
-        self._own += own
-        self._local += local
-        self._routed += routed
-
-    def add(self, records: int, states: int, pending: int) -> None:
-        """Emit the records in the output arrays."""
-        self._states += states
-        self._pending += pending
-        if records:
-            keys, payload = self._space.out[:records], self._space.out_payload[:records]
-            self.emit(keys, payload)
-            if self._puzzle.has_goal:
-                depth = 0 if self._algebra.side(0) == self._algebra._new_side else 1
-                self.look(self._algebra.states(depth, keys, payload))
-
-    def close(self, bucket: int) -> Books:
-        """Close the run and the books."""
-        self.finish_run()
-        return Books(
-            self._routed,
-            self.kept,
-            self._own,
-            self._local,
-            self._states,
-            self._pending,
-            self.goals,
-            self.goal_key,
-        )

@@ -1,0 +1,112 @@
+"""What the jobs of the fibre algebra work with: a worker's arrays, and the emitter of a bucket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from extbfs.algebra import fibre_kernels
+from extbfs.algebra.contract import Sink
+from extbfs.algebra.emitter import Emitter
+from extbfs.algebra.records import DIGIT_TABLE
+from extbfs.engine.laws import NOTHING, Tally, require
+from extbfs.engine.ledger import Books
+from extbfs.engine.worker import PAD, Worker
+from store.pool import Records
+
+if TYPE_CHECKING:
+    from extbfs.algebra.fibre import FibreAlgebra
+
+U64 = np.uint64
+
+
+class FibreSpace:
+    """The arrays of one worker. `arrivals` bounds both the own records and the arrivals.
+
+    part: records expanded in one call; lane: of each of the two lanes of a merge.
+    """
+
+    def __init__(self, arrivals: int, edges: int, part: int, lane: int) -> None:
+        self.arrivals = arrivals
+        self.own = np.empty(arrivals + PAD, np.uint64)
+        self.payload = np.empty(arrivals + PAD, np.uint32)
+        self.first = np.empty(arrivals + PAD, np.uint64)
+        self.second = np.empty(arrivals + PAD, np.uint64)
+        self.bits = np.empty(arrivals + PAD, np.uint32)
+        self.children = np.empty(part * max(1, edges), np.uint64)
+        self.pending = np.empty(part, np.uint32)
+        self.counts = np.zeros(edges, np.uint64)
+        self.out = np.empty(2 * lane + PAD, np.uint64)
+        self.out_payload = np.empty(2 * lane + PAD, np.uint32)
+        self.digits = np.empty(DIGIT_TABLE, np.uint64)
+
+
+class Overfull(Exception):
+    """A key range has more records or arrivals than a worker's arrays."""
+
+
+def append_within(
+    space: FibreSpace, values: Records, base: int, span: tuple[int, int], out: Records, n: int
+) -> int:
+    """Append those of the residuals `values` to `base` that lie in `span`; the number now in `out`.
+
+    In small parts, each of which must fit whole, so that a span of few records never fails.
+    """
+    low, width = U64(span[0]), U64(span[1] - span[0])
+    step = min(space.pending.size, space.arrivals // 2)
+    for at in range(0, values.size, step):
+        few = values[at : at + step]
+        if n + few.size > space.arrivals:
+            raise Overfull
+        n = int(fibre_kernels.append_within(few, U64(few.size), U64(base), width, low, out, U64(n)))
+    return n
+
+
+class FibreEmitter(Emitter):
+    """Writes records and keeps the books of a bucket."""
+
+    def __init__(self, worker: Worker, algebra: FibreAlgebra, sink: Sink) -> None:
+        self._algebra = algebra
+        self._space: FibreSpace = worker.space
+        super().__init__(worker, algebra.puzzle, sink)
+        self._own = self._local = self._routed = NOTHING
+        self._states = self._pending = 0
+
+    def restart(self) -> None:
+        """Forget everything, since a range was begun that turned out too large."""
+        require("bucket", "restart", NOTHING, self.kept)
+        self._own = self._local = self._routed = NOTHING
+        self._states = self._pending = 0
+        self.begin()
+
+    def take(self, own: Tally, local: Tally, routed: Tally) -> None:
+        """Note what a range consumes."""
+        self._own += own
+        self._local += local
+        self._routed += routed
+
+    def add(self, records: int, states: int, pending: int) -> None:
+        """Emit the records in the output arrays."""
+        self._states += states
+        self._pending += pending
+        if records:
+            keys, payload = self._space.out[:records], self._space.out_payload[:records]
+            self.emit(keys, payload)
+            if self._puzzle.has_goal:
+                depth = 0 if self._algebra.side(0) == self._algebra.new_side else 1
+                self.look(self._algebra.states(depth, keys, payload))
+
+    def close(self, bucket: int) -> Books:
+        """Close the run and the books."""
+        self.finish_run()
+        return Books(
+            self._routed,
+            self.kept,
+            self._own,
+            self._local,
+            self._states,
+            self._pending,
+            self.goals,
+            self.goal_key,
+        )
