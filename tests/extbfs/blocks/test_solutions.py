@@ -19,7 +19,7 @@ from tests.extbfs.blocks.searches import (
     LARGE_ONES,
     METRICS,
     SMALL_ONES,
-    SYMMETRIC_GOALS,
+    SYMMETRIC,
 )
 from tests.extbfs.blocks.simulator import FromXml
 from tests.puzzles.blocks import naive
@@ -68,7 +68,7 @@ class TestReplay:
     @both
     @pytest.mark.parametrize("name", SMALL_ONES)
     def test_small_ones(self, searches, printed, name, metric):
-        run = searches.exhausted(name, metric, symmetry=name in SYMMETRIC_GOALS).run
+        run = searches.exhausted(name, metric, symmetry=name in SYMMETRIC).run
         replay(moves_in(printed("path", run)), name, metric)
 
     @both
@@ -117,7 +117,7 @@ class TestBoards:
     @both
     @pytest.mark.parametrize("name", ["century", "super-super-dry-1", "soap"])
     def test_every_drawing_is_the_board_after_the_move(self, searches, printed, name, metric):
-        run = searches.exhausted(name, metric, symmetry=name in SYMMETRIC_GOALS).run
+        run = searches.exhausted(name, metric, symmetry=name in SYMMETRIC).run
         told = json.loads(printed("path", run, "--json"))
         board = FromXml(index.read(name))
         drawings = [labels_on(state["drawing"]) for state in told["states"]]
