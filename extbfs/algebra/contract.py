@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.engine.budget import MemoryPlan
+from extbfs.engine.laws import Tally
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import Worker
 from store.buckets import Buckets
@@ -66,6 +67,9 @@ class LayerAlgebra(Protocol):
 
     def begin(self) -> tuple[Keys, npt.NDArray[Any] | None, Books]:
         """Layer 0: its keys, payload and books."""
+
+    def stored(self, layer: Layer) -> Tally:
+        """The tally of all that a layer holds, as recorded: reading it again must give the same."""
 
     def history(self, depth: int) -> Sequence[int] | None:
         """The earlier layers, below depth - 1, that building layer `depth` reads; None for all."""

@@ -22,8 +22,14 @@ from extbfs.algebra import fibre_kernels
 from extbfs.algebra.bounds import WORD, aligned_bounds, block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
-from extbfs.algebra.fibre_work import FibreEmitter, FibreSpace, Overfull, append_within
-from extbfs.algebra.records import sort_records, tally, tally_of
+from extbfs.algebra.fibre_work import (
+    FibreEmitter,
+    FibreSpace,
+    Overfull,
+    append_within,
+    weight_of,
+)
+from extbfs.algebra.records import sort_records, tally, tally_of, tally_records
 from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
@@ -108,6 +114,9 @@ class FibreAlgebra:
         )
         return keys, np.array(payload, np.uint32), books
 
+    def stored(self, layer: Layer) -> Tally:
+        return Tally(layer.count, layer.record_fingerprint)
+
     def history(self, depth: int) -> Sequence[int]:
         """None of the earlier layers: the records know what of them matters."""
         return ()
@@ -119,9 +128,11 @@ class FibreAlgebra:
     ) -> Buckets:
         fibre = self.fibre
         target = min(OWN_KEYS, memory.arrivals // 4)
-        wanted = max(1, min(memory.pool // 8 // 256, layer.count // target))
+        most = memory.pool // 8 // 256
+        wanted = max(1, min(most, layer.count // target))
         keys = sample_keys(layer, 32 * wanted, worker.scratch) if wanted > 1 else None
-        widest = WIDEST if layer.count >= NARROW_ABOVE else fibre.key_space
+        narrow = layer.count >= NARROW_ABOVE and fibre.key_space // WIDEST + wanted <= most
+        widest = WIDEST if narrow else fibre.key_space
         lows = aligned_bounds(keys, wanted, fibre.key_space, fibre.spans, widest)
         return Buckets.of(lows << EDGE_BITS)
 
@@ -138,6 +149,7 @@ class FibreAlgebra:
         side = self.side(depth - 1)
         self._old_side, self.new_side = side, 1 - side
         self._shift = self._widths[0] + self._widths[1]
+        self.record_bits = self._widths[self.new_side], self._shift
         places = fibre.edge_bit[self.new_side].astype(np.uint32)
         edges = np.arange(fibre.edges, dtype=np.uint32)
         self._table = np.zeros(16, np.uint32)
@@ -155,7 +167,7 @@ class FibreAlgebra:
         clock = worker.clock
         for keys, payload in layer.read_records(start, stop, worker.scratch):
             clock.lap("read")
-            worker.parents += tally(keys)
+            worker.parents += tally_records(keys, payload)
             if bucket is None:
                 first = keys[0] << EDGE_BITS
                 bucket = U64(np.searchsorted(lows, first, side="right") - 1)
@@ -167,6 +179,8 @@ class FibreAlgebra:
                     part, masks, n, self._shift, lows, self._remote, U64(bucket), space.pending
                 )
                 sent = self._children(space, part, int(total))
+                if sent.size and int(sent.max()) >= int(lows[-1]):
+                    raise self._astray(int(sent.max()) >> int(EDGE_BITS), 0, self.fibre.key_space)
                 clock.lap("expand")
                 worker.make_room(int(sent.size))
                 worker.sent += tally(sent)
@@ -183,6 +197,12 @@ class FibreAlgebra:
         require("expand", "pending edges", Tally(total), Tally(int(got)))
         fibre_kernels.tag(space.children, counts)
         return space.children[:got]
+
+    def _astray(self, key: int, low: int, high: int) -> PuzzleError:
+        return PuzzleError(
+            f"the fibre of {self.puzzle.name} leads to key {key}, out of the range {low} to "
+            f"{high - 1} that its edges should keep to"
+        )
 
     # Merging
 
@@ -253,17 +273,19 @@ class FibreAlgebra:
         narrow = span[1] - span[0] <= WORD
         first: Records = space.first.view(np.uint32) if narrow else space.first
         second: Records = space.second.view(np.uint32) if narrow else space.second
-        own, own_tally, n, local = self._own(worker, layer, buckets, bucket, span, first)
-        routed = NOTHING
+        own, own_tally, local = self._own(worker, layer, buckets, bucket, span, first)
+        n, came, routed = local.count, local, NOTHING
         for start, end in self._routed(space, arrivals, bucket, span, whole, first, n):
             routed += tally_of(first[start:end], end - start, span[0])
+            came += weight_of(first[start:end], span[0])
             n = end
         worker.clock.lap("gather")
         values, _ = sort_records(first, second, n, span[1] - span[0], space.digits, EDGE_BITS)
-        require(f"bucket {bucket}", "sort", local + routed, tally_of(values, n, span[0]))
         worker.clock.lap("sort")
         spare = space.second if values is first else space.first
         m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), self._table, spare, space.bits))
+        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m))))
+        require(f"bucket {bucket}", "sort", came, found)
         spare[m] = LAST
         space.own[own] = LAST
         emitter.take(own_tally, local, routed)
@@ -290,6 +312,7 @@ class FibreAlgebra:
             worker.clock.lap("merge")
             emitter.add(int(written), int(states), int(pending))
         require(f"bucket {bucket}", "cleared edges", Tally(n), Tally(done))
+        require(f"bucket {bucket}", "merge", Tally(own, m), Tally(int(i), int(j)))
 
     def _own(
         self,
@@ -299,18 +322,18 @@ class FibreAlgebra:
         bucket: int,
         span: tuple[int, int],
         first: Records,
-    ) -> tuple[int, Tally, int, Tally]:
+    ) -> tuple[int, Tally, Tally]:
         """Read the old records of a range, and let those of its bucket send along local edges.
 
-        Returns (own records, their tally, local arrivals in `first`, their tally).
+        Returns (own records, their tally, number and weight of the local arrivals in `first`).
         """
         space: FibreSpace = worker.space
         clock = worker.clock
         low, high = buckets.low(bucket) >> 4, buckets.high(bucket) >> 4
         wanted = U64(self._local[bucket])
         part = (span[0] >> 4, span[1] >> 4)
-        own, n = 0, 0
-        own_tally = NOTHING
+        own = 0
+        local = NOTHING
         for keys, payload in layer.read_range_records(low, high, worker.scratch):
             clock.lap("read")
             inside = slice(None)
@@ -322,16 +345,16 @@ class FibreAlgebra:
             space.own[own : own + mine.size] = mine
             space.payload[own : own + mine.size] = masks
             own += int(mine.size)
-            own_tally += tally(mine)
             if part != (low, high):
-                n = self._expand_local(space, keys, payload, wanted, span, False, first, n)
+                local = self._expand_local(space, keys, payload, wanted, span, False, first, local)
                 clock.lap("expand")
+        own_tally = tally_records(space.own[:own], space.payload[:own])
+        clock.lap("read")
         if part == (low, high):
-            clock.lap("read")
             keys, payload = space.own[:own], space.payload[:own]
-            n = self._expand_local(space, keys, payload, wanted, span, True, first, n)
+            local = self._expand_local(space, keys, payload, wanted, span, True, first, local)
             clock.lap("expand")
-        return own, own_tally, n, tally_of(first, n, span[0])
+        return own, own_tally, local
 
     def _expand_local(
         self,
@@ -342,28 +365,31 @@ class FibreAlgebra:
         span: tuple[int, int],
         whole: bool,
         out: Records,
-        n: int,
-    ) -> int:
-        """Append what some records send along the edges `wanted`; the number now in `out`."""
+        before: Tally,
+    ) -> Tally:
+        """Append what some records send along the edges `wanted`; number and weight of all in out.
+
+        whole: whether all of it should lie in `span`; else what does not is left out.
+        """
+        low, width = span[0], span[1] - span[0]
         for at in range(0, keys.size, SLICE):
             few = keys[at : at + SLICE]
             total = fibre_kernels.select_edges(
                 payload[at : at + SLICE], U64(few.size), self._shift, wanted, space.pending
             )
-            n = self._append(space, self._children(space, few, int(total)), span, whole, out, n)
-        return n
-
-    @staticmethod
-    def _append(
-        space: FibreSpace, children: Keys, span: tuple[int, int], whole: bool, out: Records, n: int
-    ) -> int:
-        """Append the local arrivals that lie in `span`; the number now in `out`."""
-        if not whole:
-            return append_within(space, children, 0, span, out, n)
-        size = int(children.size)
-        if n + size > space.arrivals:
-            raise Overfull
-        return int(fibre_kernels.append(children, U64(size), U64(span[0]), out, U64(n)))
+            children = self._children(space, few, int(total))
+            n = before.count
+            if not whole:
+                end = append_within(space, children, 0, span, out, n)
+                before += weight_of(out[n:end], low)
+            elif n + children.size > space.arrivals:
+                raise Overfull
+            elif children.size:
+                before += weight_of(children, 0)
+                fibre_kernels.append(children, U64(children.size), U64(low), out, U64(n))
+                if int(out[n : before.count].max()) >= width:
+                    raise self._astray(int(children.max()) >> 4, low >> 4, span[1] >> 4)
+        return before
 
     @staticmethod
     def _routed(
@@ -396,8 +422,7 @@ class FibreAlgebra:
     # Laws and reading
 
     def close(self, where: str, layer: Layer, row: dict[str, Any], total: Books) -> dict[str, int]:
-        stored = Tally(layer.count, layer.fingerprint)
-        require(where, "merged records", stored, total.first)
+        require(where, "merged records", self.stored(layer), total.first)
         came = total.arrivals.count + total.second.count
         require(where, "pending edges", Tally(row["pending"]), Tally(came))
         return {"arrivals": came, "routed": total.arrivals.count}

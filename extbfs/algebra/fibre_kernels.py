@@ -20,6 +20,7 @@ EDGE_MASK = U64(15)
 SIXTEEN = U64(16)
 LOW_16 = U64(0xFFFF)
 HIGH_16 = U64(0xFFFF0000)
+GOLDEN = U64(0x9E3779B97F4A7C15)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -121,6 +122,51 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
         bits[at] = held
         before = key
     return at + ONE
+
+
+@kernel
+def weigh(arrivals: Any, n: Any, low: Any) -> Any:
+    """The weight of arrivals[:n], residuals to `low`: the same for all orders, and after collect().
+
+    That of (key, edge) is key + ((key + 1) << edge) * GOLDEN, modulo 2**64.
+    """
+    keys = ZERO
+    mixed = ZERO
+    for i in range(n):
+        arrival = U64(arrivals[U64(i)]) + low
+        key = arrival >> EDGE_BITS
+        keys += key
+        mixed += (key + ONE) << (arrival & EDGE_MASK)
+    return keys + mixed * GOLDEN
+
+
+@kernel
+def weigh_keys(keys: Any, bits: Any, m: Any) -> Any:
+    """(arrivals, their weight) that stand in keys[:m] and bits[:m], which collect() made."""
+    arrived = ZERO
+    total = ZERO
+    mixed = ZERO
+    for j in range(m):
+        key = keys[U64(j)]
+        edges = U64(bits[U64(j)]) >> SIXTEEN
+        n = popcount64(edges)
+        arrived += n
+        total += key * n
+        mixed += (key + ONE) * edges
+    return arrived, total + mixed * GOLDEN
+
+
+@kernel
+def count_bits(payload: Any, n: Any, width: Any, shift: Any) -> Any:
+    """(states, pending edges) of n records; width: of the places; shift: where the edges begin."""
+    here = (ONE << width) - ONE
+    states = ZERO
+    pending = ZERO
+    for i in range(n):
+        record = U64(payload[U64(i)])
+        states += popcount64(record & here)
+        pending += popcount64(record >> shift)
+    return states, pending
 
 
 @kernel
@@ -295,6 +341,9 @@ def warm() -> None:
         append(out, two, ZERO, values, ZERO)
         append_within(values, two, ZERO, two, ZERO, values.copy(), ZERO)
         collect(values, two, ZERO, table, out, small)
+        weigh(values, two, ZERO)
+    weigh_keys(out, small, two)
+    count_bits(small, two, two, two)
     widths = (two, two)
     combine(
         keys, small, two, two, keys, small, two, two, widths, masks, masks, two, out, small.copy()

@@ -63,6 +63,11 @@ def append_within(
     return n
 
 
+def weight_of(arrivals: Records, low: int) -> Tally:
+    """The number and the weight of some arrivals, residuals to `low`."""
+    return Tally(arrivals.size, int(fibre_kernels.weigh(arrivals, U64(arrivals.size), U64(low))))
+
+
 class FibreEmitter(Emitter):
     """Writes records and keeps the books of a bucket."""
 
@@ -87,11 +92,13 @@ class FibreEmitter(Emitter):
         self._routed += routed
 
     def add(self, records: int, states: int, pending: int) -> None:
-        """Emit the records in the output arrays."""
+        """Emit the records in the output arrays, when their states and edges are counted again."""
+        keys, payload = self._space.out[:records], self._space.out_payload[:records]
+        found = fibre_kernels.count_bits(payload, U64(records), *self._algebra.record_bits)
+        require("the merge", "records", Tally(states, pending), Tally(*map(int, found)))
         self._states += states
         self._pending += pending
         if records:
-            keys, payload = self._space.out[:records], self._space.out_payload[:records]
             self.emit(keys, payload)
             if self._puzzle.has_goal:
                 depth = 0 if self._algebra.side(0) == self._algebra.new_side else 1

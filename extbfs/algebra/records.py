@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from extbfs.engine.laws import Tally
 from store.kernels import sort
-from store.kernels.fingerprint import fingerprint, fingerprint_offset
+from store.kernels.fingerprint import fingerprint, fingerprint_offset, fingerprint_records
 from store.pool import Records
 
 U64 = np.uint64
@@ -23,6 +25,11 @@ Keys = npt.NDArray[np.uint64]
 def tally(keys: Keys) -> Tally:
     """The tally of an array of keys."""
     return Tally(int(keys.size), int(fingerprint(keys)))
+
+
+def tally_records(keys: Keys, payload: npt.NDArray[Any]) -> Tally:
+    """The tally of keys with their payload."""
+    return Tally(int(keys.size), int(fingerprint_records(keys, payload)))
 
 
 def tally_of(records: Records, n: int, low: int) -> Tally:

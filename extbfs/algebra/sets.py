@@ -98,6 +98,9 @@ class SetAlgebra:
             ),
         )
 
+    def stored(self, layer: Layer) -> Tally:
+        return Tally(layer.count, layer.fingerprint)
+
     def history(self, depth: int) -> Sequence[int] | None:
         """d-2 when moves change sides, also d-1 when they are undirected, else all."""
         if not self.puzzle.undirected:

@@ -228,8 +228,7 @@ class DepthBuild:
         if sorted(pieces) != list(range(plan.pieces)):
             require(where, "piece", Tally(len(pieces)), Tally(plan.pieces))
         if plan.pieces:
-            stored = Tally(self.layer.count, self.layer.fingerprint)
-            require(where, "expand", stored, parents)
+            require(where, "expand", engine.algebra.stored(self.layer), parents)
         self._sent = sent
         return arrivals
 

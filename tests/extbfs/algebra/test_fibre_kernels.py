@@ -236,6 +236,52 @@ def merged(widths, own, old, keys, came, free, incident):
     return records, states, pending, cleared
 
 
+def weight(pairs):
+    """The sum over pairs of key and edge that weigh() and weigh_keys() are to give."""
+    golden = 0x9E3779B97F4A7C15
+    return sum(key + ((key + 1) << edge) * golden for key, edge in pairs) % 2**64
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+class TestWeights:
+    @given(st.data())
+    def test_the_same_before_and_after_collect_and_in_any_order(self, dtype, data):
+        limit = 2**32 if dtype is np.uint32 else ARRIVAL_SPACE
+        low = min(data.draw(st.sampled_from([0, 160, ARRIVAL_SPACE])), ARRIVAL_SPACE - limit)
+        key = st.one_of(st.integers(0, 9), st.integers(0, (limit >> 4) - 1))
+        pairs = data.draw(st.lists(st.tuples(key, st.integers(0, 15)), max_size=40, unique=True))
+        n = U64(len(pairs))
+        residuals = np.array([k << 4 | e for k, e in pairs], dtype)
+        expected = weight([(k + (low >> 4), e) for k, e in pairs])
+        assert int(fibre_kernels.weigh(residuals, n, U64(low))) == expected
+        residuals.sort()
+        table = u32([1 << e + 16 | 1 << e % 7 for e in range(16)])
+        keys, bits = np.zeros(len(pairs), np.uint64), np.zeros(len(pairs), np.uint32)
+        m = fibre_kernels.collect(residuals, n, U64(low), table, keys, bits)
+        arrived, total = fibre_kernels.weigh_keys(keys, bits, U64(m))
+        assert (int(arrived), int(total)) == (len(pairs), expected)
+
+    @given(st.data())
+    def test_one_arrival_lost_doubled_or_changed_shows(self, dtype, data):
+        pair = st.tuples(st.integers(0, 2**28 - 1), st.integers(0, 15))
+        pairs = data.draw(st.lists(pair, min_size=1, max_size=9, unique=True))
+        other = data.draw(pair.filter(lambda p: p not in pairs))
+        right = fibre_kernels.weigh(
+            np.array([k << 4 | e for k, e in pairs], dtype), U64(len(pairs)), U64(0)
+        )
+        for wrong in ([*pairs[1:], other], [*pairs, pairs[0]], pairs[1:]):
+            array = np.array([k << 4 | e for k, e in wrong], dtype)
+            got = int(fibre_kernels.weigh(array, U64(len(wrong)), U64(0))), len(wrong)
+            assert got != (int(right), len(pairs))
+
+
+@given(st.lists(masks, max_size=40), st.integers(1, 10), st.integers(10, 31))
+def test_count_bits_counts_places_and_edges(payload, width, shift):
+    got = fibre_kernels.count_bits(u32([*payload, JUNK]), U64(len(payload)), U64(width), U64(shift))
+    states = sum((p & (1 << width) - 1).bit_count() for p in payload)
+    assert (int(got[0]), int(got[1])) == (states, sum((p >> shift).bit_count() for p in payload))
+
+
 @settings(max_examples=150)
 @given(st.data())
 def test_split_takes_so_many_and_tears_no_key_apart(data):
