@@ -16,7 +16,7 @@ from extbfs.errors import SearchError
 from extbfs.report import cells, columns, printable
 
 SCHEMA = 1
-_PARAMETERS = ("spec", "exhaust", "keep", "max_depth", "threads", "goal", "formats")
+_PARAMETERS = ("spec", "algebra", "exhaust", "keep", "max_depth", "threads", "goal", "formats")
 
 
 class ExportError(SearchError):

@@ -135,6 +135,7 @@ def facts(status: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("run", printable(status["run"])),
         ("puzzle", puzzle),
         ("symmetry", printable(status.get("symmetry") or "")),
+        ("algebra", printable(status.get("algebra") or "")),
         ("state", state_sentence(status)),
         ("states", str(status["states"])),
         ("rate", ", ".join(rates)),

@@ -59,6 +59,7 @@ def _anew(spec: dict[str, Any], made_by: str) -> dict[str, Any]:
         "depth": 0,
         "stage": None,
         "seconds": 0.0,
+        "algebra": parameters.get("algebra"),
         "keep": parameters.get("keep"),
         "max_depth": parameters.get("max_depth"),
         "threads": parameters.get("threads"),

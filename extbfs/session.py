@@ -200,6 +200,7 @@ class Session:
             "spec": puzzle.spec,
             "exhaust": parameters["exhaust"],
             "metric": puzzle.metric,
+            "algebra": algebra.name,
             "has_goal": puzzle.has_goal,
             "symmetry": symmetry_note(puzzle),
             "keep": parameters["keep"],

@@ -20,7 +20,14 @@ COMPLETE = ("exhausted", "goal", "max-depth")
 
 
 def dry_run(
-    puzzle: Puzzle, run: Path, limits: Limits, *, keep: str, exhaust: bool, as_json: bool
+    puzzle: Puzzle,
+    run: Path,
+    limits: Limits,
+    *,
+    keep: str,
+    exhaust: bool,
+    algebra: str,
+    as_json: bool,
 ) -> int:
     """Measure for some seconds, print the forecast; 0 even if `start` would refuse it."""
     from extbfs.calibrate import measure
@@ -28,7 +35,7 @@ def dry_run(
 
     quick_check(puzzle)
     measured = measure(
-        puzzle, str(run), limits, keep=keep, exhaust=exhaust, algebra="auto", tell=note
+        puzzle, str(run), limits, keep=keep, exhaust=exhaust, algebra=algebra, tell=note
     )
     emit(_report(puzzle, run, limits, keep, exhaust, measured), as_json, _text)
     return 0

@@ -278,7 +278,7 @@ class TestSearch:
         argv = (
             "--start 1 --goal 2 --metric multi --no-symmetry --exhaust --max-depth 7"
             " --max-seconds 9 --keep frontier --checkpoint 5 --memory 1GiB --disk 2G"
-            " --threads 3 --force"
+            " --threads 3 --force --algebra set"
         ).split()
         assert main(["start", "tiles:3x3", str(tmp_path / "R"), *argv]) == 0
         del searched.arguments["observer"]
@@ -293,6 +293,7 @@ class TestSearch:
             "max_depth": 7,
             "max_seconds": 9.0,
             "keep": "frontier",
+            "algebra": "set",
             "checkpoint": 5.0,
             "memory": 2**30,
             "disk": 2 * 2**30,
