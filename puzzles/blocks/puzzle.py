@@ -135,9 +135,10 @@ class BlocksPuzzle(BasePuzzle):
         return (np.uint64(len(self.symmetries)) // fixed).astype(np.uint8)
 
     def is_goal(self, keys: Keys) -> Flags:
+        keys = _checked(keys)
         out = np.zeros(len(keys), dtype=np.bool_)
         if self.has_goal:
-            self._kernels.holds(_checked(keys), out)
+            self._kernels.holds(keys, out)
         return out
 
     def warm(self) -> None:

@@ -99,7 +99,7 @@ def _all_edges(
 ) -> tuple[Words, Words, Words, Words] | None:
     """By state: where its edges begin; by edge: row code, offset, the state it leads to."""
     kinds, nodes = weight.shape[0], len(machine.place)
-    room = 1 << 15
+    room = min(1 << 15, budget)
     while True:
         first = np.empty(room + 2, np.uint64)
         code, offset, after = (np.empty(room, np.uint64) for _ in range(3))

@@ -1,0 +1,43 @@
+"""Successors by moves: one piece any distance along any path, by flood fill."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from puzzles.blocks import bounds
+from tests.puzzles.blocks import naive
+from tests.puzzles.blocks.samples import DRAWINGS, LIBRARY, model_of, puzzle_of, walk
+from tests.puzzles.blocks.test_kernels import HOW, STATES, compare
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("use_symmetry", [False, True])
+@pytest.mark.parametrize("name", [*DRAWINGS, *LIBRARY])
+def test_moves_equal_the_twin(name, use_symmetry, how):
+    compare(puzzle_of(name, "moves", use_symmetry, how), "moves", STATES // 2)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_one_piece_reaches_the_whole_board(how):
+    puzzle = puzzle_of("one piece", "moves", how=how)
+    out = np.empty(puzzle.max_successors, np.uint64)
+    assert puzzle.successors(puzzle.starts(), out) == 8  # 3 x 3 places of the box but its own
+
+
+@pytest.mark.parametrize("name", [*DRAWINGS, *LIBRARY, "hakoiri-hard", "sliding-digits"])
+def test_no_state_has_more_successors_than_the_bound(name):
+    model = model_of(name)
+    for placement in walk(model, 20, seed=3):
+        steps = len(set(naive.neighbours(model, placement, "steps")))
+        moves = len(set(naive.neighbours(model, placement, "moves")))
+        assert steps <= bounds.most_steps(model)
+        assert moves <= bounds.most_moves(model)
+
+
+def test_the_bounds_are_small():
+    hard = model_of("hakoiri-hard")
+    assert (bounds.most_steps(hard), bounds.most_moves(hard)) == (16, 56)
+    assert bounds.most_steps(model_of("full")) == bounds.most_moves(model_of("full")) == 1
