@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from store.source import Source
 __all__ = ["Layer", "Scratch", "verify_run"]
 
 Payload = npt.NDArray[Any]
+Look = Callable[[Keys, Payload], None]
 
 
 class _Place(NamedTuple):
@@ -247,7 +248,7 @@ class Layer:
         counts = np.concatenate([index.counts for index in indexes]).astype(np.int64)
         return firsts, counts
 
-    def verify(self, run: int, scratch: Scratch) -> None:
+    def verify(self, run: int, scratch: Scratch, look: Look | None = None) -> None:
         """Read all of one run and compare it with its record; IntegrityError if they differ."""
         meta = self.metas[run]
         if not meta.count:
@@ -262,6 +263,8 @@ class Layer:
             total += int(fingerprint(keys))
             if payload.size:
                 both += int(fingerprint_records(keys, payload))
+            if look is not None:
+                look(keys, payload)
         if count != meta.count or total & MASK_64 != meta.fingerprint:
             raise self._error(run, "-", "its keys are not those that were recorded")
         if both & MASK_64 != meta.record_fingerprint:
@@ -325,10 +328,10 @@ def _cut(keys: Keys, low: int, high: int) -> tuple[int, int]:
     return begin, end
 
 
-def verify_run(layer: Layer, run: int, scratch: Scratch) -> None:
+def verify_run(layer: Layer, run: int, scratch: Scratch, look: Look | None = None) -> None:
     """Read all of run number `run` of a layer and compare it with what is recorded of it.
 
     Every checksum, the order, the count, first and last key and the fingerprints are recomputed.
-    Raises IntegrityError naming file, block and byte.
+    Raises IntegrityError naming file, block and byte. look: is shown every block, keys and payload.
     """
-    layer.verify(run, scratch)
+    layer.verify(run, scratch, look)

@@ -114,6 +114,9 @@ class LayerAlgebra(Protocol):
         layer, row: of the depth before. total: the books of all buckets.
         """
 
+    def count(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> tuple[int, int]:
+        """(states, moves still to be made) that some records of layer `depth` stand for."""
+
     def states(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> Keys:
         """The states, ascending, that some records of layer `depth` stand for."""
 

@@ -427,6 +427,12 @@ class FibreAlgebra:
         require(where, "pending edges", Tally(row["pending"]), Tally(came))
         return {"arrivals": came, "routed": total.arrivals.count}
 
+    def count(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> tuple[int, int]:
+        assert payload is not None
+        width, shift = self._widths[self.side(depth)], self._widths[0] + self._widths[1]
+        states, pending = fibre_kernels.count_bits(payload, U64(payload.size), width, shift)
+        return int(states), int(pending)
+
     def states(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> Keys:
         assert payload is not None
         side = self.side(depth)

@@ -172,6 +172,9 @@ class SetAlgebra:
             "hits": total.second.count,
         }
 
+    def count(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> tuple[int, int]:
+        return states_of(self.puzzle, keys), 0
+
     def states(self, depth: int, keys: Keys, payload: npt.NDArray[Any] | None) -> Keys:
         return keys
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from extbfs.cli import search
-from extbfs.cli.options import Json, RunPath
+from extbfs.cli.options import Json, Named, RunPath
 from extbfs.cli.output import emit
 from extbfs.report import printable
 from store.errors import IntegrityError
@@ -19,12 +19,13 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only the catalogue, the indexes and the file sizes.")
     ] = False,
+    puzzle: Named = None,
     as_json: Json = False,
 ) -> int:
     """Check every checksum, order, count, fingerprint and conservation law of a run."""
     import extbfs
 
-    with extbfs.open_run(run) as opened, search.watching() as observer:
+    with extbfs.open_run(run, puzzle=puzzle) as opened, search.watching() as observer:
         report = opened.verify(quick=quick, observer=observer)
     emit(report, as_json, _text)
     return 0 if report["ok"] else IntegrityError.exit_code
