@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from puzzles.blocks.groups import (
-    BEST,
-    LARGEST,
-    SHOWN,
-    Places,
-    Tables,
-    enter,
-    least_way,
-    take,
-    way_of,
-)
+from puzzles.blocks.arrays import BEST, LARGEST, SHOWN, Places, Tables
+from puzzles.blocks.groups import enter, least_way, take, way_of
 from puzzles.jit import U64, kernel
 
 if TYPE_CHECKING:

@@ -6,20 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from puzzles.blocks.arrays import BEST, LARGEST, SHOWN, Places, Tables
 from puzzles.blocks.bits import extract, inlined, turned
-from puzzles.blocks.groups import (
-    BEST,
-    LARGEST,
-    SHOWN,
-    Places,
-    Tables,
-    enter,
-    exchange,
-    least_way,
-    move_piece,
-    sweep,
-    take,
-)
+from puzzles.blocks.groups import enter, exchange, least_way, move_piece, sweep, take
 from puzzles.jit import U64, ctz64, kernel
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from puzzles.blocks.arrays import Places, Tables, places_for
 from puzzles.blocks.group_moves import group_moves
 from puzzles.blocks.group_states import group_canonical, group_holds, group_stabilisers
 from puzzles.blocks.group_steps import group_steps
-from puzzles.blocks.groups import Places, Tables, places_for
 from puzzles.blocks.tables import Made
 from puzzles.jit import U64
 

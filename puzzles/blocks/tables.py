@@ -1,4 +1,4 @@
-"""The tables of `puzzles.blocks.groups` for one puzzle."""
+"""The tables of the fast kernels for one puzzle."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from puzzles.blocks import rows, units
+from puzzles.blocks.arrays import Tables
 from puzzles.blocks.automaton import NO_EDGE, Automaton
-from puzzles.blocks.groups import Tables
 from puzzles.blocks.keys import Layout
 from puzzles.blocks.model import Cell, Model
 from puzzles.blocks.symmetry import Symmetry
@@ -214,7 +214,7 @@ def _words(values: object, shape: tuple[int, ...] | None = None) -> np.ndarray:
 
 
 def _nodes(machine: Automaton) -> tuple[int, NDArray[np.uint64]]:
-    """The word for the first node and the records of all; see `groups.Tables`."""
+    """The word for the first node and the records of all; see `arrays.Tables`."""
     offset, after = machine.offset, machine.after
     edge = offset != np.uint64(NO_EDGE)
     last = offset.shape[1] - 1 - np.argmax(edge[:, ::-1], axis=1)

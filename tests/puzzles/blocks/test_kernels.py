@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from puzzles.blocks import (
+    arrays,
     group_moves,
     group_states,
     group_steps,
@@ -88,7 +89,7 @@ def test_which_kernels_are_chosen():
 
 def test_groups_larger_than_what_is_worked_on_at_a_time():
     puzzle = puzzle_of("many free cells")
-    every = np.arange(3 * groups.LARGEST, dtype=np.uint64)
+    every = np.arange(3 * arrays.LARGEST, dtype=np.uint64)
     out = np.empty(len(every) * puzzle.max_successors, np.uint64)
     at_once = set(out[: puzzle.successors(every, out)].tolist())
     plain = puzzle_of("many free cells", how="plain")
