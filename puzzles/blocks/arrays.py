@@ -91,10 +91,10 @@ class Places(NamedTuple):
     big pieces, SHOWN: the set of views that have it.
     step, rank, pieces: the way: a word as `Tables.begin`, rank and pieces so far. kind, anchor: the
     big pieces; mask[k]: their anchors by kind. code, small, state, acc: by view and row, `line`
-    words a view. number[v]: the number of the big pieces; free[v]: cells left for the others. units[v, LARGEST]:
-    cells of all one-cell pieces of a parent; packed[LARGEST]: the same within the free cells;
-    unit[v, small, LARGEST]: by kind. moved[v], left[v]: number and free cells after a move.
-    flip[64]: pairs of free cells. marks: one bit a way.
+    words a view. number[v]: the number of the big pieces; free[v]: cells left for the others.
+    units[v, LARGEST]: cells of all one-cell pieces of a parent; packed[LARGEST]: the same within
+    the free cells; unit[v, small, LARGEST]: by kind. moved[v], left[v]: number and free cells after
+    a move. flip[64]: pairs of free cells. marks: one bit a way.
     """
 
     step: U64
