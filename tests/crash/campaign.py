@@ -205,6 +205,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--puzzle", default="tiles:3x3")
     parser.add_argument("--metric", default="single", choices=sorted(audit.METRICS))
     parser.add_argument("--max-depth", type=int)
+    parser.add_argument("--algebra", choices=["auto", "set", "fibre"])
     parser.add_argument("--keep", choices=["all", "frontier"])
     parser.add_argument("--checkpoint", default="0.05", help="seconds; short ones crash more often")
     parser.add_argument("--memory")
@@ -213,7 +214,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--directory", type=Path, help="where the run directories go")
     asked = parser.parse_args(argv)
     options = ["--exhaust"]
-    for name in ("metric", "keep", "checkpoint", "memory", "threads"):
+    for name in ("metric", "algebra", "keep", "checkpoint", "memory", "threads"):
         if getattr(asked, name) is not None:
             options += [f"--{name}", getattr(asked, name)]
     faults = tuple(asked.fault or FAULTS)

@@ -13,12 +13,15 @@ from tests.crash.campaign import FAULTS, Round, Settings, campaign, count_operat
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("keep", ["all", "frontier"])
-@pytest.mark.parametrize("metric", ["single", "multi"])
+@pytest.mark.parametrize(
+    ("metric", "algebra"), [("single", "set"), ("single", "fibre"), ("multi", "set")]
+)
 def test_a_search_interrupted_again_and_again_ends_as_one_that_was_not(
-    tmp_path: Path, metric: str, keep: str
+    tmp_path: Path, metric: str, algebra: str, keep: str
 ) -> None:
     options = ("--exhaust", "--metric", metric, "--keep", keep, "--checkpoint", "0.05")
-    settings = Settings("tiles:3x3", metric, None, options, f"test {metric} {keep}")
+    options += ("--algebra", algebra)
+    settings = Settings("tiles:3x3", metric, None, options, f"test {metric} {algebra} {keep}")
     campaign(settings, range(5), tmp_path)
 
 
