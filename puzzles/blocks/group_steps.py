@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
     Ranks = NDArray[np.uint16]
 
-_0, _1, _2, _3, _4, _6, _63 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(63)
+_0, _1, _2, _3, _4 = U64(0), U64(1), U64(2), U64(3), U64(4)
+_6, _8, _63 = U64(6), U64(8), U64(63)
 _LARGEST = U64(LARGEST)
 
 
@@ -76,11 +77,12 @@ def _big(
                 home = ctz64(able)
                 able &= able - _1
                 need = data[t.ahead + (lead << _6) + home]
-                closed = size
-                for j in range(size):
-                    closed -= U64(work[units + j] & need == _0)
-                if closed == size:
-                    continue
+                if size < _8:  # among more parents one can nearly always make the step
+                    closed = size
+                    for j in range(size):
+                        closed -= U64(work[units + j] & need == _0)
+                    if closed == size:
+                        continue
                 move_piece(t, data, p, work, views, k, home, home + data[t.go + d])
                 base, shown = work[BEST] * t.ways, work[SHOWN]
                 if t.flat and shown & (shown - _1) == _0:
