@@ -163,7 +163,9 @@ def sorting(data: Sample) -> Iterator[Row]:
     for size in [size for size in SORT_SIZES if size <= data.children.size]:
         _, width, residuals = middle_bucket(data, size)
         bits = max(1, (width - 1).bit_length())
-        digit = records.NARROW_DIGIT if residuals.size < records.NARROW_BELOW else records.WIDE_DIGIT
+        digit = (
+            records.NARROW_DIGIT if residuals.size < records.NARROW_BELOW else records.WIDE_DIGIT
+        )
         # where 32 bits are too few the low ones go: the order stays, the range shrinks
         excess = max(0, bits - 32)
         narrow: Records = (residuals >> U64(excess)).astype(np.uint32)
