@@ -19,8 +19,8 @@ from tests.crash.campaign import FAULTS, Round, Settings, campaign, count_operat
 def test_a_search_interrupted_again_and_again_ends_as_one_that_was_not(
     tmp_path: Path, metric: str, algebra: str, keep: str
 ) -> None:
-    options = ("--exhaust", "--metric", metric, "--keep", keep, "--checkpoint", "0.05")
-    options += ("--algebra", algebra)
+    options: tuple[str, ...] = ("--exhaust", "--metric", metric, "--keep", keep)
+    options += ("--checkpoint", "0.05", "--algebra", algebra)
     settings = Settings("tiles:3x3", metric, None, options, f"test {metric} {algebra} {keep}")
     campaign(settings, range(5), tmp_path)
 
