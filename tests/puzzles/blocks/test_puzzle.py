@@ -38,7 +38,7 @@ class TestPromises:
 class TestKlotski:
     def test_counts_per_depth(self, metric, use_symmetry, tmp_path):
         puzzle = puzzle_of("klotski", metric, use_symmetry)
-        extbfs.start(puzzle, tmp_path / "run", exhaust=True, memory="1GiB", threads=1)
+        extbfs.start(puzzle, tmp_path / "run", exhaust=True, threads=1)
         mirrored = " mirrored" if use_symmetry else ""
         with extbfs.open_run(tmp_path / "run") as run:
             assert run.counts.tolist() == KLOTSKI[metric]["counts"]
