@@ -15,6 +15,7 @@ What POSIX promises, and what it does not:
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import resource
@@ -188,18 +189,24 @@ class FileSystem:
         """Give `path` the content `data` so that readers see the old or the new one, never a mix.
 
         With `sync` it is durable when this returns. Without, a power cut may leave the old
-        content, the new one or, on some file systems, an empty file.
+        content, the new one or, on some file systems, an empty file. Where that fails, what was
+        written is deleted again if that can be done.
         """
         temporary = os.fspath(path) + TEMPORARY
         self.unlink(temporary)
         fd = self.create(temporary)
         try:
-            self.pwrite(fd, data, 0)
-            if sync:
-                self.datasync(fd)
-        finally:
-            self.close(fd)
-        self.replace(temporary, path)
+            try:
+                self.pwrite(fd, data, 0)
+                if sync:
+                    self.datasync(fd)
+            finally:
+                self.close(fd)
+            self.replace(temporary, path)
+        except StoreError:
+            with contextlib.suppress(StoreError):
+                self.unlink(temporary)
+            raise
         if sync:
             self.sync_dir(os.path.dirname(path) or ".")
 

@@ -63,6 +63,7 @@ class Round:
     directory: Path
     operations: int
     history: list[str] = field(default_factory=list)
+    _faulty: bool = False
 
     @property
     def run(self) -> Path:
@@ -88,6 +89,8 @@ class Round:
         try:
             while not self._ended(draw()):
                 pass
+            if self._faulty:
+                self._tidy()
             self._check()
         except CrashFoundABug as error:
             raise CrashFoundABug(f"{'; '.join(self.history)}: {error}") from None
@@ -101,6 +104,7 @@ class Round:
         command += [str(self.run), *(settings.options if verb == "start" else ())]
         if settings.max_depth is not None:
             command += ["--max-depth", str(settings.max_depth)]
+        self._faulty = drawn is not None
         if drawn is None:
             done = under_fault(self.run, [], command)
             self.history.append(verb)
@@ -116,6 +120,12 @@ class Round:
         if done.returncode > 0 and not _unstarted(self.run):
             self._verify()  # what was refused in time has left nothing broken
         return done.returncode == 0
+
+    def _tidy(self) -> None:
+        """What a disk broken to the very end would not let go of, such as a status: resume does."""
+        done = extbfs("resume", str(self.run))
+        if done.returncode:
+            raise CrashFoundABug(f"ended, and yet resume says {done.returncode}: {done.stderr}")
 
     def _verify(self) -> None:
         verified = extbfs("verify", str(self.run))

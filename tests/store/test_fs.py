@@ -122,6 +122,17 @@ class TestOperations:
             assert (tmp_path / "s").read_bytes() == content
         assert os.listdir(tmp_path) == ["s"]
 
+    @pytest.mark.parametrize("at", range(1, 6))
+    def test_a_replacement_that_fails_leaves_old_or_new_and_nothing_else(
+        self, tmp_path: Path, at: int
+    ) -> None:
+        (tmp_path / "s").write_bytes(b"old")
+        faulty = FaultyFileSystem(tmp_path, at=at, fault=Fault.ONCE, code=errno.EIO)
+        with pytest.raises(IoFailure):
+            faulty.write_atomic(tmp_path / "s", b"new", sync=True)
+        assert (tmp_path / "s").read_bytes() == (b"new" if at == 5 else b"old")
+        assert os.listdir(tmp_path) == ["s"]
+
     def test_the_order_of_a_durable_replacement(self, tmp_path: Path) -> None:
         faulty = FaultyFileSystem(tmp_path)
         faulty.write_atomic(tmp_path / "s", b"data", sync=True)
