@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,11 +81,6 @@ def default_threads() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
-
-
-def default_disk(directory: Path) -> int:
-    """Free space where the run lies, minus 1 GiB, in bytes."""
-    return max(0, shutil.disk_usage(directory).free - DISK_MARGIN)
 
 
 def plan_memory(

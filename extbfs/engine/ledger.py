@@ -14,7 +14,6 @@ books/DDDDD/BBBBBBBB     what merging bucket B consumed, dropped and kept
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -123,12 +122,11 @@ class Ledger:
 
     def put_json(self, key: str, value: Any) -> None:
         """Stage a JSON value."""
-        self.catalogue.stage({key: json.dumps(value, separators=(",", ":")).encode()})
+        self.catalogue.stage_json(key, value)
 
     def get_json(self, key: str) -> Any:
         """The JSON value of a key, or None."""
-        data = self.catalogue.get(key)
-        return None if data is None else json.loads(data)
+        return self.catalogue.get_json(key)
 
     # the depth table
 
@@ -143,7 +141,7 @@ class Ledger:
 
     def depths(self) -> list[dict[str, Any]]:
         """The rows of all complete depths, in order."""
-        return [json.loads(data) for _, data in self.catalogue.scan("depth/")]
+        return [row for _, row in self.catalogue.scan_json("depth/")]
 
     # layers
 
@@ -198,8 +196,8 @@ class Ledger:
 
     def spills(self, depth: int) -> list[SpillMeta]:
         """The recorded spill files of a depth."""
-        scan = self.catalogue.scan(f"spill/{depth:05d}/")
-        return [SpillMeta.from_json(json.loads(data)) for _, data in scan]
+        scan = self.catalogue.scan_json(f"spill/{depth:05d}/")
+        return [SpillMeta.from_json(data) for _, data in scan]
 
     def put_books(self, depth: int, bucket: int, books: Books) -> None:
         """Stage what a bucket's merge recorded."""

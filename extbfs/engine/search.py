@@ -17,7 +17,7 @@ from typing import Any
 from extbfs.engine.build import Built, DepthBuild
 from extbfs.engine.context import Engine
 from extbfs.engine.costs import Costs
-from extbfs.engine.laws import Tally
+from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books, StoredRun
 from extbfs.engine.plan import plan_depth
 from extbfs.engine.visited import Visited
@@ -169,8 +169,6 @@ class Search:
             self._visited.load([self._layers[depth] for depth in wanted])
 
     def _check_layer(self, layer: Layer) -> None:
-        from extbfs.engine.laws import require
-
         row = self._rows[layer.depth]
         require(
             f"layer {layer.depth}",

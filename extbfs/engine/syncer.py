@@ -21,7 +21,6 @@ class Syncer:
         self._jobs: SimpleQueue[tuple[Callable[[], None], Event] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._failed = False
-        self.pending = 0
 
     def submit(self, sync: Callable[[], None], event: Event) -> None:
         """Run sync() in the background, then post `event`. Any thread may call."""

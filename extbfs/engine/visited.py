@@ -6,7 +6,6 @@ they are merged, so n layers stand in O(log n) levels and every key is rewritten
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 
@@ -25,7 +24,7 @@ RUN_KEYS = 1 << 18
 
 
 class Visited:
-    """The levels, oldest first. `dropped` lists files that no level needs any more."""
+    """The levels, oldest first. `garbage`: files that no level needs after the next commit."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -112,10 +111,3 @@ class Visited:
                 builder.begin()
         if builder.count:
             yield finish()
-
-    def unlink_garbage(self) -> None:
-        """Delete what the last commit made superfluous."""
-        for file in self.garbage:
-            self._engine.source.forget(file)
-            self._engine.fs.unlink(os.path.join(self._engine.run, file))
-        self.garbage = []

@@ -7,7 +7,7 @@ Every way to write a puzzle down (XML, drawings, GNOME's maps, a stored spec) en
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from puzzles.blocks.model import Cell, Kind, Model
 from puzzles.errors import PuzzleError
@@ -269,8 +269,3 @@ def _inside(cell: Cell, size: Cell) -> bool:
 
 def _board(size: Cell) -> str:
     return f"the board of {size[0]} x {size[1]}"
-
-
-def renamed(definition: Definition, name: str, source: str = "") -> Definition:
-    """The definition under the name that a file or a library gives it."""
-    return replace(definition, name=name, source=source or definition.source)
