@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,23 @@ _PAYLOAD_FAULTS = {
 NO_PAYLOAD: npt.NDArray[Any] = np.empty(0, np.uint8)
 
 
+@dataclass(slots=True)
+class Target:
+    """Arrays that records are decoded straight into; the next one goes to position `at`.
+
+    keys: uint64; payload: of the type of the layer's payload, as long as keys.
+    """
+
+    keys: Keys
+    payload: npt.NDArray[Any]
+    at: int = 0
+
+    @property
+    def room(self) -> int:
+        """How many records more fit."""
+        return int(self.keys.size) - self.at
+
+
 class Scratch:
     """The read and decode buffers of one worker thread, kept between blocks.
 
@@ -75,16 +93,23 @@ class Scratch:
         if turn != self._turn:
             raise RuntimeError("a Scratch serves one reader at a time; give each its own")
 
-    def decode(self, at: int, length: int) -> tuple[BlockHeader, Keys]:
+    def decode(
+        self, at: int, length: int, target: Target | None = None
+    ) -> tuple[BlockHeader, Keys]:
         """Check and decode the block read[at:at + length]; its header and its keys.
 
-        The keys are a view, valid until the next block is decoded. Raises BlockFault or
-        UnknownVersion before any key is handed out.
+        The keys are a view of the target, or one that is valid until the next block is decoded.
+        Raises BlockFault or UnknownVersion before any key is handed out.
         """
         self.held = None
         header = read_header(self.read.data[at : at + length])
-        if header.keys > self._keys.size:
-            self._keys = np.empty(header.keys, np.uint64)
+        keys = self._keys
+        if target is not None:
+            keys = target.keys[target.at :]
+            if header.keys > keys.size:
+                raise BlockFault(f"it has {header.keys} keys, and the index counts fewer")
+        elif header.keys > keys.size:
+            keys = self._keys = np.empty(header.keys, np.uint64)
         data, start = self.read, at + HEADER.size
         if header.flags & BODY_ZSTD:
             self._grow_body(header.body)
@@ -100,32 +125,38 @@ class Scratch:
             U64(header.first),
             U64(header.last),
             self._work,
-            self._keys,
+            keys,
         )
         if fault != codecs.OK:
             raise BlockFault(_FAULTS[int(fault)])
-        return header, self._keys[: header.keys]
+        return header, keys[: header.keys]
 
-    def payload(self, at: int, header: BlockHeader) -> npt.NDArray[Any]:
+    def payload(
+        self, at: int, header: BlockHeader, target: Target | None = None
+    ) -> npt.NDArray[Any]:
         """The payload of the block at read[at:], whose header is given; one integer a key.
 
-        dtype uint8, uint16 or uint32 by its width; empty when the block has none. A view, valid
-        until the next payload is decoded. Raises BlockFault.
+        dtype uint8, uint16 or uint32 by its width; empty when the block has none. A view of the
+        target, or one that is valid until the next payload is decoded. Raises BlockFault.
         """
         if header.payload_bits == 0:
             return NO_PAYLOAD
         n = header.keys
-        if self._payload.size < n:
-            self._payload = np.empty(n, np.uint32)
-        column: npt.NDArray[Any] = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
+        column: npt.NDArray[Any]
+        if target is not None:
+            column = target.payload[target.at : target.at + n]
+        else:
+            if self._payload.size < n:
+                self._payload = np.empty(n, np.uint32)
+            column = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
         data, start = self.read, at + HEADER.size + header.stored_body
         listed = header.flags & PAYLOAD_LISTED
         if header.flags & PAYLOAD_ZSTD:
-            target = column.view(np.uint8)
+            plain = column.view(np.uint8)
             if listed:
                 self._grow_body(header.payload)
-                target = self._body[: header.payload]
-            self._unpack(start, header.stored_payload, target)
+                plain = self._body[: header.payload]
+            self._unpack(start, header.stored_payload, plain)
             data, start = self._body, 0
         elif not listed:
             column.view(np.uint8)[:] = data[start : start + header.payload]

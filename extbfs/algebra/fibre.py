@@ -12,49 +12,43 @@ routed, as arrivals (key << 4) | edge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra import fibre_kernels
-from extbfs.algebra.bounds import WORD, aligned_bounds, block_ranges, sample_keys
+from extbfs.algebra.bounds import aligned_bounds, block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
-from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
-from extbfs.algebra.fibre_work import (
-    FibreEmitter,
-    FibreSpace,
-    Overfull,
-    append_within,
-    weight_of,
-)
-from extbfs.algebra.records import sort_records, tally, tally_of, tally_records
+from extbfs.algebra.fibre_kernels import EDGE_BITS
+from extbfs.algebra.fibre_merge import FibreMerge
+from extbfs.algebra.fibre_work import FibreSpace, Payload
+from extbfs.algebra.records import tally, tally_records
 from extbfs.engine.budget import MemoryPlan
-from extbfs.engine.laws import NOTHING, Tally, require
+from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books
-from extbfs.engine.worker import PAD, Worker
+from extbfs.engine.worker import Worker
 from puzzles.contract import Puzzle
 from puzzles.errors import PuzzleError
 from puzzles.fibre import Fibre
+from store.block import MAX_BLOCK_KEYS
 from store.buckets import Buckets
 from store.layer import Layer
-from store.pool import Records
 from store.run import RunBuilder
 
 U64 = np.uint64
-ZERO = U64(0)
-OWN_KEYS = 1 << 16
+OWN_KEYS = 1 << 18
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
+SAMPLES = 2
+"""Keys of the old layer that are looked at for every bucket wanted, at least."""
 SLICE = 1 << 16
 """Records expanded in one call."""
-LANE = (1 << 14) - 2
+LANE = (1 << 15) - 2
 """Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
 NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""
 WIDEST = 1 << (32 - int(EDGE_BITS))
-
-Payload = npt.NDArray[np.uint32]
 
 
 class FibreAlgebra:
@@ -74,6 +68,8 @@ class FibreAlgebra:
         self._first_side = sides.pop()
         self._widths = [U64(side.size) for side in fibre.place_of]
         self._all_edges = (1 << fibre.edges) - 1
+        self.shift = self._widths[0] + self._widths[1]
+        """Where the edges begin in a payload."""
 
     def side(self, depth: int) -> int:
         """The side that the places of a layer's states are on."""
@@ -88,7 +84,7 @@ class FibreAlgebra:
         fibre_kernels.warm()
 
     def builder(self) -> RunBuilder:
-        return RunBuilder(payload_bits=self.payload_bits)
+        return RunBuilder(MAX_BLOCK_KEYS, self.payload_bits)
 
     def begin(self) -> tuple[Keys, Payload, Books]:
         fibre, side = self.fibre, self.side(0)
@@ -130,7 +126,7 @@ class FibreAlgebra:
         target = min(OWN_KEYS, memory.arrivals // 4)
         most = memory.pool // 8 // 256
         wanted = max(1, min(most, layer.count // target))
-        keys = sample_keys(layer, 32 * wanted, worker.scratch) if wanted > 1 else None
+        keys = sample_keys(layer, SAMPLES * wanted, worker.scratch) if wanted > 1 else None
         narrow = layer.count >= NARROW_ABOVE and fibre.key_space // WIDEST + wanted <= most
         widest = WIDEST if narrow else fibre.key_space
         lows = aligned_bounds(keys, wanted, fibre.key_space, fibre.spans, widest)
@@ -144,17 +140,18 @@ class FibreAlgebra:
         for edge in range(fibre.edges):
             aligned = lows % fibre.edge_span[edge] == 0
             local |= (aligned[:-1] & aligned[1:]).astype(np.uint32) << np.uint32(edge)
-        self._local = local
+        self.local = local
         self._remote = local ^ np.uint32(self._all_edges)
         side = self.side(depth - 1)
         self._old_side, self.new_side = side, 1 - side
-        self._shift = self._widths[0] + self._widths[1]
-        self.record_bits = self._widths[self.new_side], self._shift
+        self.record_bits = self._widths[self.new_side], self.shift
+        self.merge_widths = self._widths[side], self._widths[1 - side]
+        self.new_tables = fibre.free[1 - side], fibre.incident[1 - side]
         places = fibre.edge_bit[self.new_side].astype(np.uint32)
         edges = np.arange(fibre.edges, dtype=np.uint32)
-        self._table = np.zeros(16, np.uint32)
+        self.table = np.zeros(16, np.uint32)
         one = np.uint32(1)
-        self._table[: fibre.edges] = one << places | one << (edges + np.uint32(16))
+        self.table[: fibre.edges] = one << places | one << (edges + np.uint32(16))
         return bool(self._remote.any())
 
     # Expanding
@@ -176,18 +173,18 @@ class FibreAlgebra:
                 n = U64(part.size)
                 masks = payload[at : at + SLICE]
                 total, bucket = fibre_kernels.select_remote(
-                    part, masks, n, self._shift, lows, self._remote, U64(bucket), space.pending
+                    part, masks, n, self.shift, lows, self._remote, U64(bucket), space.pending
                 )
-                sent = self._children(space, part, int(total))
+                sent = self.children(space, part, int(total))
                 if sent.size and int(sent.max()) >= int(lows[-1]):
-                    raise self._astray(int(sent.max()) >> int(EDGE_BITS), 0, self.fibre.key_space)
+                    raise self.astray(int(sent.max()), (0, int(lows[-1])))
                 clock.lap("expand")
                 worker.make_room(int(sent.size))
                 worker.sent += tally(sent)
                 worker.pool.route(sent, int(sent.size))
                 clock.lap("route")
 
-    def _children(self, space: FibreSpace, keys: Keys, total: int) -> Keys:
+    def children(self, space: FibreSpace, keys: Keys, total: int) -> Keys:
         """The arrivals that keys[i] sends through the edges space.pending[i], `total` in all."""
         if total == 0:
             return space.children[:0]
@@ -198,10 +195,12 @@ class FibreAlgebra:
         fibre_kernels.tag(space.children, counts)
         return space.children[:got]
 
-    def _astray(self, key: int, low: int, high: int) -> PuzzleError:
+    def astray(self, arrival: int, bounds: tuple[int, int]) -> PuzzleError:
+        """The error for an arrival that does not lie in the half-open range `bounds` of them."""
+        low, high = (bound >> int(EDGE_BITS) for bound in bounds)
         return PuzzleError(
-            f"the fibre of {self.puzzle.name} leads to key {key}, out of the range {low} to "
-            f"{high - 1} that its edges should keep to"
+            f"the fibre of {self.puzzle.name} leads to key {arrival >> int(EDGE_BITS)}, out of the "
+            f"range {low} to {high - 1} that its edges should keep to"
         )
 
     # Merging
@@ -225,199 +224,7 @@ class FibreAlgebra:
         history: Sequence[Layer],
         sink: Sink,
     ) -> Books:
-        emitter = FibreEmitter(worker, self, sink)
-        low, high = arrivals.buckets.low(bucket), arrivals.buckets.high(bucket)
-        try:
-            self._combine_range(worker, layer, arrivals, bucket, (low, high), emitter)
-        except Overfull:
-            emitter.restart()
-            self._combine_parts(worker, layer, arrivals, bucket, emitter)
-        return emitter.close(bucket)
-
-    def _combine_parts(
-        self,
-        worker: Worker,
-        layer: Layer,
-        arrivals: Arrivals,
-        bucket: int,
-        emitter: FibreEmitter,
-    ) -> None:
-        """A bucket past the worker's memory, in ranges that fit, each found by halving."""
-        unit = 1 << int(EDGE_BITS)
-        low, end = arrivals.buckets.low(bucket), arrivals.buckets.high(bucket)
-        width = end - low
-        while low < end:
-            width = min(width, end - low)
-            try:
-                span = (low, low + width)
-                self._combine_range(worker, layer, arrivals, bucket, span, emitter)
-            except Overfull:
-                width = max(unit, width // unit // 2 * unit)
-                continue
-            low += width
-            width *= 2
-
-    def _combine_range(
-        self,
-        worker: Worker,
-        layer: Layer,
-        arrivals: Arrivals,
-        bucket: int,
-        span: tuple[int, int],
-        emitter: FibreEmitter,
-    ) -> None:
-        """Merge the part of a bucket whose arrivals lie in the half-open range `span`."""
-        space: FibreSpace = worker.space
-        buckets = arrivals.buckets
-        whole = span == (buckets.low(bucket), buckets.high(bucket))
-        narrow = span[1] - span[0] <= WORD
-        first: Records = space.first.view(np.uint32) if narrow else space.first
-        second: Records = space.second.view(np.uint32) if narrow else space.second
-        own, own_tally, local = self._own(worker, layer, buckets, bucket, span, first)
-        n, came, routed = local.count, local, NOTHING
-        for start, end in self._routed(space, arrivals, bucket, span, whole, first, n):
-            routed += tally_of(first[start:end], end - start, span[0])
-            came += weight_of(first[start:end], span[0])
-            n = end
-        worker.clock.lap("gather")
-        values, _ = sort_records(first, second, n, span[1] - span[0], space.digits, EDGE_BITS)
-        worker.clock.lap("sort")
-        spare = space.second if values is first else space.first
-        m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), self._table, spare, space.bits))
-        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m))))
-        require(f"bucket {bucket}", "sort", came, found)
-        spare[m] = LAST
-        space.own[own] = LAST
-        emitter.take(own_tally, local, routed)
-        i = j = ZERO
-        done = 0
-        while int(i) < own or int(j) < m:
-            i, j, written, states, pending, arrived = fibre_kernels.combine(
-                space.own,
-                space.payload,
-                U64(i),
-                U64(own),
-                spare,
-                space.bits,
-                U64(j),
-                U64(m),
-                (self._widths[self._old_side], self._widths[self.new_side]),
-                self.fibre.free[self.new_side],
-                self.fibre.incident[self.new_side],
-                U64(LANE),
-                space.out,
-                space.out_payload,
-            )
-            done += int(arrived)
-            worker.clock.lap("merge")
-            emitter.add(int(written), int(states), int(pending))
-        require(f"bucket {bucket}", "cleared edges", Tally(n), Tally(done))
-        require(f"bucket {bucket}", "merge", Tally(own, m), Tally(int(i), int(j)))
-
-    def _own(
-        self,
-        worker: Worker,
-        layer: Layer,
-        buckets: Buckets,
-        bucket: int,
-        span: tuple[int, int],
-        first: Records,
-    ) -> tuple[int, Tally, Tally]:
-        """Read the old records of a range, and let those of its bucket send along local edges.
-
-        Returns (own records, their tally, number and weight of the local arrivals in `first`).
-        """
-        space: FibreSpace = worker.space
-        clock = worker.clock
-        low, high = buckets.low(bucket) >> 4, buckets.high(bucket) >> 4
-        wanted = U64(self._local[bucket])
-        part = (span[0] >> 4, span[1] >> 4)
-        own = 0
-        local = NOTHING
-        for keys, payload in layer.read_range_records(low, high, worker.scratch):
-            clock.lap("read")
-            inside = slice(None)
-            if part != (low, high):
-                inside = slice(*np.searchsorted(keys, np.array(part, np.uint64)).tolist())
-            mine, masks = keys[inside], payload[inside]
-            if own + mine.size > space.arrivals:
-                raise Overfull
-            space.own[own : own + mine.size] = mine
-            space.payload[own : own + mine.size] = masks
-            own += int(mine.size)
-            if part != (low, high):
-                local = self._expand_local(space, keys, payload, wanted, span, False, first, local)
-                clock.lap("expand")
-        own_tally = tally_records(space.own[:own], space.payload[:own])
-        clock.lap("read")
-        if part == (low, high):
-            keys, payload = space.own[:own], space.payload[:own]
-            local = self._expand_local(space, keys, payload, wanted, span, True, first, local)
-            clock.lap("expand")
-        return own, own_tally, local
-
-    def _expand_local(
-        self,
-        space: FibreSpace,
-        keys: Keys,
-        payload: Payload,
-        wanted: np.uint64,
-        span: tuple[int, int],
-        whole: bool,
-        out: Records,
-        before: Tally,
-    ) -> Tally:
-        """Append what some records send along the edges `wanted`; number and weight of all in out.
-
-        whole: whether all of it should lie in `span`; else what does not is left out.
-        """
-        low, width = span[0], span[1] - span[0]
-        for at in range(0, keys.size, SLICE):
-            few = keys[at : at + SLICE]
-            total = fibre_kernels.select_edges(
-                payload[at : at + SLICE], U64(few.size), self._shift, wanted, space.pending
-            )
-            children = self._children(space, few, int(total))
-            n = before.count
-            if not whole:
-                end = append_within(space, children, 0, span, out, n)
-                before += weight_of(out[n:end], low)
-            elif n + children.size > space.arrivals:
-                raise Overfull
-            elif children.size:
-                before += weight_of(children, 0)
-                fibre_kernels.append(children, U64(children.size), U64(low), out, U64(n))
-                if int(out[n : before.count].max()) >= width:
-                    raise self._astray(int(children.max()) >> 4, low >> 4, span[1] >> 4)
-        return before
-
-    @staticmethod
-    def _routed(
-        space: FibreSpace,
-        arrivals: Arrivals,
-        bucket: int,
-        span: tuple[int, int],
-        whole: bool,
-        first: Records,
-        n: int,
-    ) -> Iterator[tuple[int, int]]:
-        """Append the routed arrivals that lie in `span` to first[n:]; each part's (start, end)."""
-        count = arrivals.count(bucket)
-        second: Records = space.second.view(arrivals.buckets.dtype)
-        if whole and n + count > space.arrivals:
-            raise Overfull
-        if whole and first.dtype == second.dtype:
-            yield n, n + arrivals.gather(bucket, first[n : n + count + PAD])
-            return
-        base = arrivals.buckets.low(bucket)
-        if count <= space.arrivals:
-            parts: Iterator[int] = iter([arrivals.gather(bucket, second)])
-        else:
-            parts = arrivals.chunks(bucket, second[: space.arrivals])
-        for size in parts:
-            end = append_within(space, second[:size], base, span, first, n)
-            yield n, end
-            n = end
+        return FibreMerge(self, worker, layer, arrivals, bucket, sink).run()
 
     # Laws and reading
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from extbfs.algebra import fibre_kernels
 from extbfs.algebra.contract import Sink
 from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.records import DIGIT_TABLE
+from extbfs.algebra.window import Overfull, Window
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import PAD, Worker
@@ -21,16 +23,21 @@ if TYPE_CHECKING:
 U64 = np.uint64
 
 
+Payload = npt.NDArray[np.uint32]
+
+
 class FibreSpace:
     """The arrays of one worker. `arrivals` bounds both the own records and the arrivals.
 
-    part: records expanded in one call; lane: of each of the two lanes of a merge.
+    part: records expanded in one call; lane: of each of the two lanes of a merge. own, payload: the
+    records in the window.
     """
 
     def __init__(self, arrivals: int, edges: int, part: int, lane: int) -> None:
         self.arrivals = arrivals
-        self.own = np.empty(arrivals + PAD, np.uint64)
-        self.payload = np.empty(arrivals + PAD, np.uint32)
+        self.lane = U64(lane)
+        self.window = Window(arrivals, PAD)
+        self.own, self.payload = self.window.keys, self.window.payload
         self.first = np.empty(arrivals + PAD, np.uint64)
         self.second = np.empty(arrivals + PAD, np.uint64)
         self.bits = np.empty(arrivals + PAD, np.uint32)
@@ -40,10 +47,6 @@ class FibreSpace:
         self.out = np.empty(2 * lane + PAD, np.uint64)
         self.out_payload = np.empty(2 * lane + PAD, np.uint32)
         self.digits = np.empty(DIGIT_TABLE, np.uint64)
-
-
-class Overfull(Exception):
-    """A key range has more records or arrivals than a worker's arrays."""
 
 
 def append_within(
@@ -104,7 +107,7 @@ class FibreEmitter(Emitter):
                 depth = 0 if self._algebra.side(0) == self._algebra.new_side else 1
                 self.look(self._algebra.states(depth, keys, payload))
 
-    def close(self, bucket: int) -> Books:
+    def close(self) -> Books:
         """Close the run and the books."""
         self.finish_run()
         return Books(

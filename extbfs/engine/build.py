@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from extbfs.engine.arrivals import StoredArrivals
-from extbfs.engine.budget import BLOCK_KEYS
 from extbfs.engine.context import Engine
 from extbfs.engine.crew import Event
 from extbfs.engine.laws import Tally, require
@@ -35,6 +36,8 @@ NEIGHBOURS = 8
 INLINE_RUN = 1 << 15
 INLINE_LAYER = 1 << 16
 """Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
+WRITE_BEHIND = 1 << 26
+"""Bytes of a layer that wait at most to be made durable: little is left to do at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,9 @@ class DepthBuild:
         self._numbers = itertools.count(
             1 + max((file_number(spill.file) for spill in self._spills), default=-1)
         )
+        self._keys_before = np.zeros(1, np.int64)
+        if plan.pieces:
+            self._keys_before = np.concatenate([[0], np.cumsum(layer.weights()[1])])
         self._readers: list[SpillReader] = []
         self._pending: list[Bucket] = []
         self._last: list[Bucket] = []
@@ -160,11 +166,11 @@ class DepthBuild:
 
     def _expand_piece(self, worker: Worker, piece: int) -> None:
         plan, algebra = self.plan, self.engine.algebra
-        worst = algebra.worst * plan.piece_blocks * BLOCK_KEYS
-        if worker.flushed != self._epoch or not worker.pool.has_room(worst):
-            self._flush(worker)
         start = piece * plan.piece_blocks
         stop = min(start + plan.piece_blocks, self.layer.blocks)
+        worst = algebra.worst * int(self._keys_before[stop] - self._keys_before[start])
+        if worker.flushed != self._epoch or not worker.pool.has_room(worst):
+            self._flush(worker)
         worker.clock.start()
         algebra.expand(worker, self.layer, start, stop)
         worker.pieces.append(piece)
@@ -389,5 +395,7 @@ class DepthBuild:
             control.checkpoint_begun()
             self._epoch += 1
             self._submit_buckets()
+        elif self._files.behind >= WRITE_BEHIND:
+            self._submit(self._files.sync, ("synced", None))
         self.engine.board.refresh()
         return control.go_on

@@ -34,6 +34,8 @@ class LayerFiles:
         self._fd = -1
         self._end = 0
         self._dirty: dict[str, int] = {}
+        self.behind = 0
+        """Bytes appended since the last sync began."""
         self._full: list[int] = []
         self._created = False
 
@@ -54,6 +56,7 @@ class LayerFiles:
         self._fs.pwrite(fd, data, offset)
         with self._lock:
             self._dirty[file] = fd
+            self.behind += size
         return file, offset
 
     def _open_next(self) -> None:
@@ -70,6 +73,7 @@ class LayerFiles:
         """Make every append that has returned so far durable, and the names of the files."""
         with self._lock:
             dirty, self._dirty = list(self._dirty.values()), {}
+            self.behind = 0
             created, self._created = self._created, False
         for fd in dirty:
             self._fs.datasync(fd)

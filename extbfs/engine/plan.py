@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from extbfs.algebra.contract import LayerAlgebra
-from extbfs.engine.budget import BLOCK_KEYS, MemoryPlan
+from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.ledger import DepthPlan
 from extbfs.engine.worker import Worker
 from store.layer import Layer
@@ -24,6 +24,7 @@ def plan_depth(
     buckets = algebra.plan(worker, layer, depth, growth, memory)
     if not algebra.open(depth, buckets):
         return DepthPlan(depth, 1, 0, buckets)
-    blocks = max(1, memory.piece_keys // BLOCK_KEYS)
+    block_keys = max(1, -(-layer.count // max(1, layer.blocks)))
+    blocks = max(1, memory.piece_keys // block_keys)
     blocks = min(blocks, max(1, layer.blocks // (4 * memory.threads)))
     return DepthPlan(depth, blocks, -(-layer.blocks // blocks), buckets)

@@ -1,0 +1,222 @@
+"""The merge of one bucket in the fibre algebra: own records and arrivals become the next layer.
+
+A bucket's own records send along the edges that keep inside it, and meet what was routed to it.
+What does not fit the worker's arrays is taken in ranges that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from extbfs.algebra import fibre_kernels
+from extbfs.algebra.bounds import WORD
+from extbfs.algebra.contract import Arrivals, Keys, Sink
+from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
+from extbfs.algebra.fibre_work import FibreEmitter, FibreSpace, Payload, append_within, weight_of
+from extbfs.algebra.records import sort_records, tally_of, tally_records
+from extbfs.algebra.window import Overfull
+from extbfs.engine.laws import NOTHING, Tally, require
+from extbfs.engine.ledger import Books
+from extbfs.engine.worker import PAD, Worker
+from store.layer import Layer
+from store.pool import Records
+
+if TYPE_CHECKING:
+    from extbfs.algebra.fibre import FibreAlgebra
+
+U64 = np.uint64
+ZERO = U64(0)
+
+
+class FibreMerge:
+    """One bucket's merge by one worker."""
+
+    def __init__(
+        self,
+        algebra: FibreAlgebra,
+        worker: Worker,
+        layer: Layer,
+        arrivals: Arrivals,
+        bucket: int,
+        sink: Sink,
+    ) -> None:
+        self._algebra = algebra
+        self._worker = worker
+        self._space: FibreSpace = worker.space
+        self._layer = layer
+        self._arrivals = arrivals
+        self._bucket = bucket
+        self._where = f"bucket {bucket}"
+        self._range = arrivals.buckets.low(bucket), arrivals.buckets.high(bucket)
+        self._wanted = U64(algebra.local[bucket])
+        self._emitter = FibreEmitter(worker, algebra, sink)
+
+    def run(self) -> Books:
+        """Merge it all; its books."""
+        try:
+            self._merge(self._range)
+        except Overfull:
+            self._emitter.restart()
+            self._merge_parts()
+        return self._emitter.close()
+
+    def _merge_parts(self) -> None:
+        """A bucket past the worker's memory, in ranges that fit, each found by halving."""
+        unit = 1 << int(EDGE_BITS)
+        low, end = self._range
+        width = end - low
+        while low < end:
+            width = min(width, end - low)
+            try:
+                self._merge((low, low + width))
+            except Overfull:
+                width = max(unit, width // unit // 2 * unit)
+                continue
+            low += width
+            width *= 2
+
+    def _merge(self, span: tuple[int, int]) -> None:
+        """Merge the part of the bucket whose arrivals lie in the half-open range `span`."""
+        space = self._space
+        whole = span == self._range
+        narrow = span[1] - span[0] <= WORD
+        first: Records = space.first.view(np.uint32) if narrow else space.first
+        second: Records = space.second.view(np.uint32) if narrow else space.second
+        i, n_own, local = self._own(first) if whole else self._own_part(span, first)
+        own_tally = tally_records(space.own[i:n_own], space.payload[i:n_own])
+        self._worker.clock.lap("read")
+        n, came, routed = local.count, local, NOTHING
+        for start, end in self._routed(span, whole, first, n):
+            routed += tally_of(first[start:end], end - start, span[0])
+            came += weight_of(first[start:end], span[0])
+            n = end
+        self._worker.clock.lap("gather")
+        values, _ = sort_records(first, second, n, span[1] - span[0], space.digits, EDGE_BITS)
+        self._worker.clock.lap("sort")
+        spare = space.second if values is first else space.first
+        table = self._algebra.table
+        m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), table, spare, space.bits))
+        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m))))
+        require(self._where, "sort", came, found)
+        self._emitter.take(own_tally, local, routed)
+        self._combine((i, n_own), spare, m, n)
+
+    def _combine(self, own: tuple[int, int], keys: Keys, m: int, arrivals: int) -> None:
+        """Make the next layer of the own records in a range, and of keys[:m] and their bits."""
+        algebra, space, emitter = self._algebra, self._space, self._emitter
+        keys[m] = LAST
+        kept = space.own[own[1]]
+        space.own[own[1]] = LAST
+        i, j = U64(own[0]), ZERO
+        done = 0
+        while int(i) < own[1] or int(j) < m:
+            i, j, written, states, pending, arrived = fibre_kernels.combine(
+                space.own,
+                space.payload,
+                U64(i),
+                U64(own[1]),
+                keys,
+                space.bits,
+                U64(j),
+                U64(m),
+                algebra.merge_widths,
+                *algebra.new_tables,
+                space.lane,
+                space.out,
+                space.out_payload,
+            )
+            done += int(arrived)
+            self._worker.clock.lap("merge")
+            emitter.add(int(written), int(states), int(pending))
+        space.own[own[1]] = kept
+        require(self._where, "cleared edges", Tally(arrivals), Tally(done))
+        require(self._where, "merge", Tally(own[1], m), Tally(int(i), int(j)))
+
+    # What comes in
+
+    def _own(self, out: Records) -> tuple[int, int, Tally]:
+        """Read the bucket's old records and let them send along the edges that keep inside.
+
+        Returns (where they begin and end in the window, number and weight of what is in `out`).
+        """
+        space, clock = self._space, self._worker.clock
+        low, high = (bound >> int(EDGE_BITS) for bound in self._range)
+        begin, end = space.window.load(self._layer, low, high, self._worker.scratch)
+        clock.lap("read")
+        local = NOTHING
+        for children in self._children(space.own[begin:end], space.payload[begin:end]):
+            n = local.count
+            if n + children.size > space.arrivals:
+                raise Overfull
+            if children.size:
+                local += weight_of(children, 0)
+                base, width = U64(self._range[0]), self._range[1] - self._range[0]
+                fibre_kernels.append(children, U64(children.size), base, out, U64(n))
+                if int(out[n : local.count].max()) >= width:
+                    raise self._algebra.astray(int(children.max()), self._range)
+            clock.lap("expand")
+        return begin, end, local
+
+    def _own_part(self, span: tuple[int, int], out: Records) -> tuple[int, int, Tally]:
+        """As _own, for a part of the bucket: all its records are read, and most are let go."""
+        space, clock = self._space, self._worker.clock
+        space.window.forget()
+        low, high = (bound >> int(EDGE_BITS) for bound in self._range)
+        ends = np.array([bound >> int(EDGE_BITS) for bound in span], np.uint64)
+        own = 0
+        local = NOTHING
+        scratch = self._worker.scratch
+        for keys, payload in self._layer.read_range_records(low, high, scratch):
+            clock.lap("read")
+            inside = slice(*np.searchsorted(keys, ends).tolist())
+            mine = keys[inside]
+            if own + mine.size > space.arrivals:
+                raise Overfull
+            space.own[own : own + mine.size] = mine
+            space.payload[own : own + mine.size] = payload[inside]
+            own += int(mine.size)
+            for children in self._children(keys, payload):
+                n = local.count
+                end = append_within(space, children, 0, span, out, n)
+                local += weight_of(out[n:end], span[0])
+            clock.lap("expand")
+        return 0, own, local
+
+    def _children(self, keys: Keys, payload: Payload) -> Iterator[Keys]:
+        """What some of its records send along the edges that keep inside, part by part."""
+        algebra, space = self._algebra, self._space
+        for at in range(0, keys.size, space.pending.size):
+            few = keys[at : at + space.pending.size]
+            total = fibre_kernels.select_edges(
+                payload[at : at + few.size],
+                U64(few.size),
+                algebra.shift,
+                self._wanted,
+                space.pending,
+            )
+            yield algebra.children(space, few, int(total))
+
+    def _routed(
+        self, span: tuple[int, int], whole: bool, first: Records, n: int
+    ) -> Iterator[tuple[int, int]]:
+        """Append the routed arrivals that lie in `span` to first[n:]; each part's (start, end)."""
+        space, arrivals, bucket = self._space, self._arrivals, self._bucket
+        count = arrivals.count(bucket)
+        second: Records = space.second.view(arrivals.buckets.dtype)
+        if whole and n + count > space.arrivals:
+            raise Overfull
+        if whole and first.dtype == second.dtype:
+            yield n, n + arrivals.gather(bucket, first[n : n + count + PAD])
+            return
+        base = self._range[0]
+        if count <= space.arrivals:
+            parts: Iterator[int] = iter([arrivals.gather(bucket, second)])
+        else:
+            parts = arrivals.chunks(bucket, second[: space.arrivals])
+        for size in parts:
+            end = append_within(space, second[:size], base, span, first, n)
+            yield n, end
+            n = end
