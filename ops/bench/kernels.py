@@ -70,13 +70,23 @@ class Sample:
 
 def sample(name: str, depth: int) -> Sample:
     """Search a puzzle to `depth` in a directory of its own; that layer, and what belongs to it."""
-    with tempfile.TemporaryDirectory(prefix="extbfs-bench-") as home:
-        extbfs.start(name, Path(home) / "run", max_depth=depth)
-        with extbfs.open_run(Path(home) / "run") as run:
-            keys, older = (np.concatenate(list(run.states(d))) for d in (depth, depth - 1))
-    puzzle = resolve(name)
-    puzzle.warm()
+    puzzle, keys, older = layers(name, depth)
     return Sample(puzzle, keys, older, children_of(puzzle, keys))
+
+
+def layers(name: str, depth: int, **options: Any) -> tuple[Puzzle, Keys, Keys]:
+    """A puzzle, its kernels loaded, its layer `depth` >= 1 and the one before it.
+
+    options: metric and symmetry, as `extbfs.start` takes them.
+    """
+    with tempfile.TemporaryDirectory(prefix="extbfs-bench-") as home:
+        run = Path(home) / "run"
+        extbfs.start(name, run, max_depth=depth, exhaust=True, **options)
+        with extbfs.open_run(run) as opened:
+            keys, older = (np.concatenate(list(opened.states(d))) for d in (depth, depth - 1))
+    puzzle = resolve(name, **options)
+    puzzle.warm()
+    return puzzle, keys, older
 
 
 def children_of(puzzle: Puzzle, keys: Keys) -> Keys:
@@ -121,19 +131,23 @@ def successors(data: Sample) -> Iterator[Row]:
     """Computing children, single-tile and multi-tile moves; items are children."""
     multi = resolve(data.puzzle.name, metric="multi")
     for metric, puzzle in (("single", data.puzzle), ("multi", multi)):
-        out = np.empty(SLICE * puzzle.max_successors, np.uint64)
-        keys = data.keys[: 1 << 20]
+        yield successor_row(f"successors {metric}", puzzle, data.keys[: 1 << 20])
 
-        def call(keys: Keys = keys, puzzle: Puzzle = puzzle, out: Keys = out) -> int:
-            return sum(
-                puzzle.successors(part, out[: part.size * puzzle.max_successors])
-                for part in slices(keys, SLICE)
-            )
 
-        children = call()
-        row = measure(f"successors {metric}", children, call)
-        row["ns_per_parent"] = round(row["ns_per_item"] * children / keys.size, 3)
-        yield row
+def successor_row(name: str, puzzle: Puzzle, keys: Keys, **more: Any) -> Row:
+    """Computing the children of keys, slice by slice; items are children."""
+    out = np.empty(SLICE * puzzle.max_successors, np.uint64)
+
+    def call() -> int:
+        return sum(
+            puzzle.successors(part, out[: part.size * puzzle.max_successors])
+            for part in slices(keys, SLICE)
+        )
+
+    children = call()
+    row = measure(name, children, call, **more)
+    row["ns_per_parent"] = round(row["ns_per_item"] * children / keys.size, 3)
+    return row
 
 
 def routing(data: Sample) -> Iterator[Row]:

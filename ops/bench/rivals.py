@@ -7,11 +7,12 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ops.bench import child, machine
-from ops.bench.table import Board, Counts
+from ops.bench.table import Board, Counts, Table
 
 SOURCE = Path(__file__).with_name("hash_set.cpp")
 MOST_CELLS = 16
@@ -28,7 +29,7 @@ def why_not(board: Board, counts: Counts) -> str | None:
     return None
 
 
-def depth_for(counts: Counts, last: int, most_states: int = MOST_STATES) -> int:
+def depth_for(counts: Table, last: int, most_states: int = MOST_STATES) -> int:
     """How deep the rivals go: with at most `most_states` states, and no deeper than the table."""
     return min(last, counts.deepest_within(most_states) or 0)
 
@@ -37,26 +38,38 @@ def numpy_search(board: Board, depth: int, counts: Counts) -> dict[str, Any]:
     """The figures of the numpy search, one core."""
     module = [sys.executable, "-m", "ops.bench.numpy_search"]
     sizes = [str(board.rows), str(board.columns), str(depth)]
-    return _report(child.run([*module, *sizes], machine.ROOT), counts, "numpy")
+    return report(child.run([*module, *sizes], machine.ROOT), counts, "numpy")
 
 
 def hash_set(board: Board, depth: int, counts: Counts) -> dict[str, Any]:
     """The figures of the C++ search, one core; "skipped" tells why there are none."""
+    slots = slots_for(counts.cumulative[depth])
+    sizes = [board.rows, board.columns, depth, slots]
+    try:
+        ended = run_compiled(SOURCE, [str(size) for size in sizes], 8 << slots)
+    except Skipped as reason:
+        return {"skipped": str(reason)}
+    return report(ended, counts, "the hash set in C++")
+
+
+class Skipped(Exception):
+    """Why a rival was not run."""
+
+
+def run_compiled(source: Path, arguments: Sequence[str], table_bytes: int) -> child.Ended:
+    """Compile a C++ program and run it; table_bytes: what it will take. Raises Skipped."""
     compiler = find_compiler()
     if compiler is None:
-        return {"skipped": "no C++ compiler was found"}
-    slots = slots_for(counts.cumulative[depth])
-    if 8 << slots > machine.available_memory() // 2:
-        return {"skipped": f"a table of {8 << slots} bytes is too large for this machine"}
+        raise Skipped("no C++ compiler was found")
+    if table_bytes > machine.available_memory() // 2:
+        raise Skipped(f"a table of {table_bytes} bytes is too large for this machine")
     with tempfile.TemporaryDirectory(prefix="extbfs-bench-") as home:
-        program = Path(home) / "hash_set"
+        program = Path(home) / source.stem
         try:
-            child.run([compiler, *FLAGS, "-o", program, SOURCE], Path(home))
+            child.run([compiler, *FLAGS, "-o", program, source], Path(home))
         except child.ChildFailed as error:
-            return {"skipped": f"the C++ compiler failed: {error}"}
-        sizes = [board.rows, board.columns, depth, slots]
-        ended = child.run([program, *(str(size) for size in sizes)], Path(home))
-    return _report(ended, counts, "the hash set in C++")
+            raise Skipped(f"the C++ compiler failed: {error}") from None
+        return child.run([program, *arguments], Path(home))
 
 
 def slots_for(states: int) -> int:
@@ -70,7 +83,11 @@ def find_compiler() -> str | None:
     return next((path for name in named if name and (path := shutil.which(name))), None)
 
 
-def _report(ended: child.Ended, counts: Counts, what: str) -> dict[str, Any]:
+def report(ended: child.Ended, counts: Table, what: str) -> dict[str, Any]:
+    """The figures of a rival, which prints [depth, states, seconds] of each depth.
+
+    Raises WrongCounts.
+    """
     rows = json.loads(ended.output)
     counts.compare([states for _, states, _ in rows], what)
     states = sum(states for _, states, _ in rows)

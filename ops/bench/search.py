@@ -13,7 +13,7 @@ from typing import Any
 
 from extbfs.engine.disk import directory_bytes
 from ops.bench import child, depths, machine
-from ops.bench.table import Board, Counts
+from ops.bench.table import Counts, Table
 from store import names
 
 LAYER_BYTES_PER_STATE = 3
@@ -24,50 +24,57 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to search, and what the figures are about: depths first to last."""
+    """What to search, and what the figures are about: depths first to last, which is where the
+    search stops, or all that there are.
 
-    board: Board
+    options: more of them, for `extbfs start`.
+    """
+
+    puzzle: str
+    key_space: int
     first: int
-    last: int
+    last: int | None
     memory: int
     threads: int
     algebra: str | None = None
+    options: tuple[str, ...] = ()
 
 
-def measure(job: Job, directory: Path, counts: Counts) -> dict[str, Any]:
+def measure(job: Job, directory: Path, counts: Table) -> dict[str, Any]:
     """Search in a new directory below `directory`, which is deleted again; its figures.
 
     Raises WrongCounts, ChildFailed, JournalFault.
     """
     home = Path(tempfile.mkdtemp(prefix="extbfs-bench-", dir=directory.resolve()))
     run = home / "run"
-    command: list[str | Path] = [sys.executable, "-m", "extbfs", "start", f"tiles:{job.board}", run]
+    command: list[str | Path] = [sys.executable, "-m", "extbfs", "start", job.puzzle, run]
     options = {
         "--max-depth": job.last,
         "--memory": job.memory,
         "--threads": job.threads,
-        **({} if job.algebra is None else {"--algebra": job.algebra}),
+        "--algebra": job.algebra,
     }
     for option, value in options.items():
-        command += [option, str(value)]
+        command += [] if value is None else [option, str(value)]
     try:
         os.sync()  # what was written before is not for this search to wait for
-        ended = child.run(command, machine.ROOT)
+        ended = child.run([*command, *job.options], machine.ROOT)
         return report(job, run, ended, counts)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def report(job: Job, run: Path, ended: child.Ended, counts: Counts) -> dict[str, Any]:
+def report(job: Job, run: Path, ended: child.Ended, counts: Table) -> dict[str, Any]:
     """The figures of a finished run directory."""
     events = depths.read_journal(run / names.LOG)
-    found = depths.costs(events, job.board.states)
+    found = depths.costs(events, job.key_space)
+    last = max(found) if job.last is None else job.last
     counts.compare([found[depth].states for depth in sorted(found)], "the engine")
     status = json.loads((run / names.STATUS).read_text(encoding="utf-8"))
     stored = directory_bytes(str(run))
     layers = sum(cost.layer_bytes for cost in found.values())
     begun = next(event["time"] for event in events if event["event"] == "start")
-    span = depths.total(found, job.first, job.last)
+    span = depths.total(found, job.first, last)
     return {
         "memory_bytes": job.memory,
         "algebra": job.algebra or "auto",
@@ -83,7 +90,7 @@ def report(job: Job, run: Path, ended: child.Ended, counts: Counts) -> dict[str,
         "range": depths.figures(span, job.threads, stored - layers),
         "depths": [
             {"depth": depth, **depths.figures(found[depth], job.threads)}
-            for depth in range(job.first, job.last + 1)
+            for depth in range(job.first, last + 1)
         ],
     }
 

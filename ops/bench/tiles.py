@@ -121,7 +121,9 @@ def _prefixed(tell: Progress, prefix: str) -> Progress:
 
 
 def _job(options: argparse.Namespace, first: int, last: int, memory: int) -> search.Job:
-    return search.Job(options.board, first, last, memory, options.threads, options.algebra)
+    board = options.board
+    name, key_space = f"tiles:{board}", board.states
+    return search.Job(name, key_space, first, last, memory, options.threads, options.algebra)
 
 
 def _warm_up(options: argparse.Namespace) -> None:
