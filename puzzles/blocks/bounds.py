@@ -30,6 +30,23 @@ def most_steps(model: Model) -> int:
     return max(1, total)
 
 
+def most_straight(model: Model) -> int:
+    """A bound for moves of one piece any distance in one direction; at least 1.
+
+    A piece that can go n cells has n empty cells before its foremost one in each row (or column)
+    that it takes up. Each of them is before that piece alone. So n times the rows, added up over
+    all pieces, is at most the number of empty cells.
+    """
+    total = 0
+    for axis, board in enumerate((model.height, model.width)):
+        left = empty_cells(model)
+        for rows, longest in sorted(_lanes(kind, axis, board) for kind in model.kinds):
+            able = min(longest, left // rows)
+            total += 2 * able  # forth and back
+            left -= able * rows
+    return max(1, total)
+
+
 def most_moves(model: Model) -> int:
     """A bound for moves of one piece any distance; at least 1.
 
@@ -56,3 +73,11 @@ def most_moves(model: Model) -> int:
 def _ahead(kind: Kind, dy: int, dx: int) -> int:
     own = set(kind.cells)
     return sum((y + dy, x + dx) not in own for y, x in own)
+
+
+def _lanes(kind: Kind, axis: int, board: int) -> tuple[int, int]:
+    """How many columns (axis 0) or rows (axis 1) a piece takes up, and how many cells all pieces of
+    the kind can go along them at most, on a board of that length."""
+    along = [cell[axis] for cell in kind.cells]
+    across = {cell[1 - axis] for cell in kind.cells}
+    return len(across), kind.count * (board - 1 - max(along) + min(along))

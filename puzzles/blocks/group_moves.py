@@ -1,4 +1,7 @@
-"""The metric `moves` on boards of up to 64 cells: flood fill over the anchors of each piece."""
+"""The metrics of one piece any distance on boards of up to 64 cells.
+
+`moves`: along any path, by flood fill over its anchors; `straight`: in one direction.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,39 @@ def group_moves(
 
     As `puzzles.blocks.group_steps.group_steps` otherwise.
     """
+    n: U64 = _successors(t, data, ranks, p, work, views, False, keys, out)
+    return n
+
+
+@kernel
+def group_straight(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    keys: Words,
+    out: Words,
+) -> U64:
+    """The same by moves in one direction."""
+    n: U64 = _successors(t, data, ranks, p, work, views, True, keys, out)
+    return n
+
+
+@inlined
+def _successors(
+    t: Tables,
+    data: Words,
+    ranks: Ranks,
+    p: Places,
+    work: Words,
+    views: U64,
+    straight: bool,
+    keys: Words,
+    out: Words,
+) -> U64:
+    """What both kernels do; `straight` is a constant in each, so that neither has to ask for it."""
     n, i = _0, _0
     while i < U64(len(keys)):
         number = keys[i] // t.ways
@@ -43,9 +79,29 @@ def group_moves(
         size = take(t, data, p, work, views, keys, i, number)
         i += size
         if t.small:
-            n = _units(t, data, ranks, p, work, views, size, out, n)
-        n = _big(t, data, ranks, p, work, views, size, out, n)
+            n = _units(t, data, ranks, p, work, views, straight, size, out, n)
+        n = _big(t, data, ranks, p, work, views, straight, size, out, n)
     return n
+
+
+@inlined
+def reach_of(t: Tables, data: Words, home: U64, inside: U64, straight: bool) -> U64:
+    """The cells that a piece at `home` can go to, and home, when anchors may be `inside`."""
+    reached: U64 = rays(t, data, home, inside) if straight else flood(t, data, home, inside)
+    return reached
+
+
+@inlined
+def rays(t: Tables, data: Words, home: U64, inside: U64) -> U64:
+    """The cells that steps in one direction within the set `inside` reach from `home`."""
+    reached = _1 << home
+    for d in range(_4):
+        go = (_0 - data[t.go + d]) & _63
+        last = _1 << home
+        while last:
+            last = turned(last & data[t.inner + d], go) & inside
+            reached |= last
+    return reached
 
 
 @inlined
@@ -68,6 +124,7 @@ def _big(
     p: Places,
     work: Words,
     views: U64,
+    straight: bool,
     size: U64,
     out: Words,
     n: U64,
@@ -98,7 +155,7 @@ def _big(
                     fits = data[t.legal + k] & empty
                     for i in range(data[t.turn_at + k] + _1, data[t.turn_at + k + _1]):
                         fits &= turned(empty, data[t.turn + i])
-                    targets = flood(t, data, home, fits) ^ (_1 << home)
+                    targets = reach_of(t, data, home, fits, straight) ^ (_1 << home)
                 work[reach + j] = targets
                 every |= targets
             while every:
@@ -147,6 +204,7 @@ def _units(
     p: Places,
     work: Words,
     views: U64,
+    straight: bool,
     size: U64,
     out: Words,
     n: U64,
@@ -171,7 +229,7 @@ def _units(
                 home = ctz64(able)
                 able &= able - _1
                 bit = _1 << home
-                targets = flood(t, data, home, empty | bit) ^ bit
+                targets = reach_of(t, data, home, empty | bit, straight) ^ bit
                 while targets:
                     both = bit | (targets & (_0 - targets))
                     targets &= targets - _1

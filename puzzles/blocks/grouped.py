@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from puzzles.blocks.arrays import Places, Tables, places_for
-from puzzles.blocks.group_moves import group_moves
+from puzzles.blocks.group_moves import group_moves, group_straight
 from puzzles.blocks.group_states import group_canonical, group_holds, group_stabilisers
 from puzzles.blocks.group_steps import group_steps
 from puzzles.blocks.tables import Made
@@ -47,6 +47,9 @@ class Grouped:
 
     def moves(self, views: int, keys: Words, out: Words) -> int:
         return int(group_moves(*self._all(), U64(views), keys, out))
+
+    def straight(self, views: int, keys: Words, out: Words) -> int:
+        return int(group_straight(*self._all(), U64(views), keys, out))
 
     def canonical(self, views: int, keys: Words, out: Words) -> None:
         group_canonical(*self._all(), U64(views), keys, out)

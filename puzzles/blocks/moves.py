@@ -1,4 +1,7 @@
-"""The metric `moves`: one piece any distance along any path, by flood fill over its anchors."""
+"""The metrics of one piece any distance.
+
+`moves`: along any path, by flood fill over its anchors; `straight`: in one direction.
+"""
 
 from __future__ import annotations
 
@@ -51,4 +54,25 @@ def moves(
                         n += _1
             work.anchor[piece] = home
     stamp[board.cells] = mark
+    return n
+
+
+@kernel
+def straight(board: Board, views: U64, keys: Words, out: Words, work: Scratch) -> U64:
+    """Write the successors of all keys by moves of one piece in one direction to `out`; return how
+    many. Arguments as in `moves`."""
+    n = _0
+    for i in range(len(keys)):
+        unrank(board, keys[i], work)
+        for p in range(board.pieces):
+            piece = U64(p)
+            home = work.anchor[piece]
+            for direction in range(_4):
+                anchor = board.near[direction, home]
+                while can_stand(board, work, piece, anchor):
+                    work.anchor[piece] = anchor
+                    out[n] = least_rank(board, work, views)
+                    n += _1
+                    anchor = board.near[direction, anchor]
+            work.anchor[piece] = home
     return n

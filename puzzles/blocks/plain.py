@@ -11,7 +11,7 @@ import numpy as np
 from puzzles.blocks import kernels, units
 from puzzles.blocks.keys import Layout, number
 from puzzles.blocks.model import Model
-from puzzles.blocks.moves import moves
+from puzzles.blocks.moves import moves, straight
 from puzzles.blocks.symmetry import Symmetry
 from puzzles.jit import U64
 
@@ -53,6 +53,10 @@ class Plain:
         """Write the successors by moves to `out`; return how many."""
         mine = self._buffers()
         return int(moves(self.board, U64(views), keys, out, mine.work, mine.reached, mine.stamp))
+
+    def straight(self, views: int, keys: Words, out: Words) -> int:
+        """Write the successors by moves in one direction to `out`; return how many."""
+        return int(straight(self.board, U64(views), keys, out, self._buffers().work))
 
     def canonical(self, views: int, keys: Words, out: Words) -> None:
         """out[i] = the least key among the images of keys[i]."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from puzzles.blocks import keys, known, render, story, symmetry, tables
-from puzzles.blocks.bounds import most_moves, most_steps
+from puzzles.blocks.bounds import most_moves, most_steps, most_straight
 from puzzles.blocks.grouped import Grouped
 from puzzles.blocks.keys import Placement
 from puzzles.blocks.model import Cell, Model
@@ -23,13 +23,22 @@ if TYPE_CHECKING:
 
     from puzzles.contract import Flags, Keys
 
-METRICS = ("steps", "moves")
+METRICS = ("steps", "straight", "moves")
+MOST = {"steps": most_steps, "straight": most_straight, "moves": most_moves}
+"""What bounds the successors of a position."""
+COUNTED = {
+    "steps": "one cell a step",
+    "straight": "one piece in one direction a move",
+    "moves": "one piece a move",
+}
+"""What counts as one, in words."""
 
 
 class BlocksPuzzle(BasePuzzle):
     """Blocks on a board, like ones not told apart.
 
-    metric: `steps`, one piece one cell, or `moves`, one piece any distance along any path.
+    metric: `steps`, one piece one cell; `straight`, one piece any distance in one direction; or
+    `moves`, one piece any distance along any path.
     use_symmetry: identify positions that a symmetry of the board, the shapes and the goal maps on
     each other, unless the model forbids it. Raises PuzzleError when keys need more than 64 bits.
     """
@@ -39,9 +48,8 @@ class BlocksPuzzle(BasePuzzle):
 
     def __init__(self, model: Model, *, metric: str = "steps", use_symmetry: bool = True) -> None:
         if metric not in METRICS:
-            raise PuzzleError(
-                f"{model.name} counts its moves in {' or '.join(METRICS)}, not in {metric!r}"
-            )
+            known_ones = f"{', '.join(METRICS[:-1])} or {METRICS[-1]}"
+            raise PuzzleError(f"{model.name} counts its moves in {known_ones}, not in {metric!r}")
         self.model = model
         self.metric = metric
         self.name = model.name
@@ -60,8 +68,7 @@ class BlocksPuzzle(BasePuzzle):
         self.bipartite = metric == "steps" and all(
             symmetry.keeps_parity(model, image) for image in self.symmetries
         )
-        most = most_steps(model) if metric == "steps" else most_moves(model)
-        self.max_successors = most + self._kernels.SPARE
+        self.max_successors = MOST[metric](model) + self._kernels.SPARE
 
     @cached_property
     def _kernels(self) -> Plain | Grouped:
@@ -118,9 +125,9 @@ class BlocksPuzzle(BasePuzzle):
                 f"{len(keys)} keys of {self.name} need room for"
                 f" {len(keys) * self.max_successors} successors, and there is room for {len(out)}"
             )
-        if self.metric == "steps":
-            return self._kernels.steps(views, _checked(keys), out)
-        return self._kernels.moves(views, _checked(keys), out)
+        kernels = self._kernels
+        by_metric = {"steps": kernels.steps, "straight": kernels.straight, "moves": kernels.moves}
+        return by_metric[self.metric](views, _checked(keys), out)
 
     def canonical(self, keys: Keys) -> Keys:
         """uint64[n]: the least key among the images of each."""
@@ -216,12 +223,13 @@ class BlocksPuzzle(BasePuzzle):
                 way = story.slide(self.model, before, after).path
             except PuzzleError:
                 continue
-            if self.metric != "steps" or len(way) == 1:
+            one = {"steps": len(way) == 1, "straight": len(set(way)) == 1, "moves": True}
+            if one[self.metric]:
                 return story.describe(self.model, before, after)
         raise PuzzleError(f"no move of {self.name} leads from key {a} to key {b}")
 
     def describe(self) -> str:
-        what = "one cell a step" if self.metric == "steps" else "one piece a move"
+        what = COUNTED[self.metric]
         model = self.model
         own = f"{model.title}: " if self._known is None and model.title != model.name else ""
         return (

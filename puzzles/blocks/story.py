@@ -45,7 +45,7 @@ class Chapter:
 
 
 def slide(model: Model, before: Placement, after: Placement) -> Slide:
-    """The slide between two states one move apart, in either metric.
+    """The slide between two states one move apart, in any metric.
 
     A shortest way, and of those one with few turns. Raises PuzzleError when no single piece can
     have slid.

@@ -87,6 +87,31 @@ class TestReplay:
         replay(moves_in(printed("path", run)), "hakoiri-hard", metric)
 
 
+STRAIGHT = {"klotski": 90, "century": 111, "super-century": 150}
+"""Century and Super Century as J. A. Storer has them, Klotski by the naive twin."""
+
+
+class TestStraight:
+    """One piece in one direction is one move."""
+
+    @pytest.mark.parametrize("symmetry", [True, False])
+    @pytest.mark.parametrize("name", STRAIGHT)
+    def test_a_solution(self, searches, printed, name, symmetry):
+        found = searches.exhausted(name, "straight", symmetry=symmetry)
+        assert found.optimum == STRAIGHT[name]
+        assert found.outcome.states == index.index()[name]["states"]
+        text = printed("path", found.run)
+        board = FromXml(index.read(name))
+        moves = moves_in(text)
+        for move in moves:
+            assert not board.solved()
+            board.move(move)
+            assert re.fullmatch(r"\S+ (up|down|left|right)( \d)?", move)
+        assert board.solved()
+        assert any(move[-1].isdigit() for move in moves)
+        assert text.endswith(f"\n{STRAIGHT[name]} moves, metric straight\n")
+
+
 class TestWords:
     def test_one_move_is_one_slide_with_turns(self, searches, printed):
         text = printed("path", searches.exhausted("klotski", "moves", symmetry=True).run)
@@ -206,7 +231,7 @@ class TestAllOptimal:
         run = searches.exhausted(name, metric, symmetry=False).run
         self.compare(printed, run, count_naively(FAMILY.model(name), metric))
 
-    @both
+    @pytest.mark.parametrize("metric", [*METRICS, "straight"])
     @pytest.mark.parametrize("symmetry", [True, False])
     @pytest.mark.parametrize("drawing", DRAWN)
     def test_of_drawings(self, searches, printed, drawing, metric, symmetry):

@@ -37,7 +37,7 @@ class TestDrawings:
         assert main(["puzzles", drawing]) == 0
         assert capsys.readouterr().out.splitlines() == [
             "Mine: sliding blocks, 5 rows x 4 columns, 10 pieces, one cell a step, 65,880 keys",
-            "metrics: steps, moves (in force: steps)",
+            "metrics: steps, straight, moves (in force: steps)",
             "symmetry: left and right exchanged",
             "start:",
             *("a * * b", "a * * b", "c d d e", "c f g e", "h . . i"),
@@ -170,4 +170,4 @@ class TestErrors:
 
     def test_metrics(self, tmp_path, capsys):
         line = self.sentence(capsys, "start", "klotski", tmp_path / "r", "--metric", "leaps")
-        assert "counts its moves in steps or moves, not in 'leaps'" in line
+        assert "counts its moves in steps, straight or moves, not in 'leaps'" in line

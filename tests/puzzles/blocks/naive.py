@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from puzzles.blocks.model import Model
 from puzzles.blocks.render import Placement
@@ -24,6 +25,9 @@ def neighbours(model: Model, placement: Placement, metric: str) -> Iterator[Plac
                     if (k, n) != (kind, number):
                         free -= covered(model, k, other)
             seen, ahead = {anchor}, [anchor]
+            if metric == "straight":
+                seen |= {at for way in AROUND for at in along(model, kind, anchor, way, free)}
+                ahead = []
             while ahead:
                 y, x = ahead.pop()
                 for dy, dx in AROUND:
@@ -36,6 +40,15 @@ def neighbours(model: Model, placement: Placement, metric: str) -> Iterator[Plac
             for at in seen - {anchor}:
                 moved = tuple(sorted((*rest, at)))
                 yield (*placement[:kind], moved, *placement[kind + 1 :])
+
+
+def along(model: Model, kind: int, anchor, way, free: set) -> Iterator[Any]:
+    """Where a piece comes by when it keeps going one way."""
+    while True:
+        anchor = anchor[0] + way[0], anchor[1] + way[1]
+        if not covered(model, kind, anchor) <= free:
+            return
+        yield anchor
 
 
 def is_goal(model: Model, placement: Placement) -> bool:

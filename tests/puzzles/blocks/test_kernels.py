@@ -20,6 +20,7 @@ from puzzles.blocks import (
 )
 from puzzles.blocks.grouped import Grouped
 from puzzles.blocks.plain import Plain
+from puzzles.blocks.puzzle import METRICS
 from puzzles.errors import PuzzleError
 from tests import helpers_numba
 from tests.puzzles.blocks import naive
@@ -127,7 +128,7 @@ class TestArguments:
 @pytest.mark.skipif(not helpers_numba.JIT, reason="there is nothing typed without the JIT")
 def test_no_kernel_computes_with_floats(monkeypatch):
     for how in HOW[:2]:
-        for metric in ("steps", "moves"):
+        for metric in METRICS:
             puzzle = puzzle_of("single cells told apart", metric, how=how)
             puzzle.warm()
             puzzle.canonical(puzzle.starts())

@@ -10,7 +10,7 @@ import pytest
 
 import extbfs
 from puzzles.blocks.family import FAMILY
-from puzzles.blocks.puzzle import BlocksPuzzle
+from puzzles.blocks.puzzle import METRICS, BlocksPuzzle
 from puzzles.check import check
 from puzzles.errors import PuzzleError
 from tests.puzzles.blocks import naive
@@ -20,7 +20,7 @@ KLOTSKI = json.loads((Path(__file__).with_name("data") / "klotski.json").read_te
 
 
 @pytest.mark.parametrize("use_symmetry", [False, True])
-@pytest.mark.parametrize("metric", ["steps", "moves"])
+@pytest.mark.parametrize("metric", METRICS)
 class TestPromises:
     @pytest.mark.parametrize("name", [*DRAWINGS, "hakoiri-hard", "super-super-dry-3"])
     def test_are_kept(self, name, metric, use_symmetry):
@@ -100,11 +100,19 @@ class TestTexts:
         with pytest.raises(PuzzleError, match="no move"):
             steps.move(start, far)
 
+    def test_a_move_with_a_turn_is_not_straight(self):
+        straight = puzzle_of("one piece", "straight")
+        start = int(straight.starts()[0])
+        assert straight.move(start, straight.key_of((((1, 0),),))).split()[1:] == ["left"]
+        beyond = straight.key_of((((2, 2),),))
+        with pytest.raises(PuzzleError, match="no move"):
+            straight.move(start, beyond)
+
     def test_one_line(self):
         assert "447,539,400 keys" in puzzle_of("hakoiri-hard").describe()
 
 
-@pytest.mark.parametrize("metric", ["steps", "moves"])
+@pytest.mark.parametrize("metric", METRICS)
 def test_a_spec_rebuilds_the_puzzle(metric):
     puzzle = BlocksPuzzle(model_of("walls"), metric=metric)
     again = FAMILY.from_spec(json.loads(json.dumps(puzzle.spec)))
@@ -114,5 +122,5 @@ def test_a_spec_rebuilds_the_puzzle(metric):
 
 
 def test_an_unknown_metric():
-    with pytest.raises(PuzzleError, match="steps or moves, not in 'pushes'"):
+    with pytest.raises(PuzzleError, match="steps, straight or moves, not in 'pushes'"):
         BlocksPuzzle(model_of("walls"), metric="pushes")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from puzzles.blocks import symmetry
-from puzzles.blocks.puzzle import BlocksPuzzle
+from puzzles.blocks.puzzle import METRICS, BlocksPuzzle
 from tests import oracle
 from tests.puzzles.blocks import naive
 from tests.puzzles.blocks.samples import DRAWINGS, model_of, puzzle_of, walk
@@ -93,10 +93,11 @@ def test_the_mirror_of_century_exchanges_the_colours():
     assert not puzzle_of("century", use_symmetry=True).bipartite
     assert puzzle_of("century").bipartite
     assert puzzle_of("hakoiri-basic", use_symmetry=True).bipartite
+    assert not puzzle_of("hakoiri-basic", "straight").bipartite
     assert not puzzle_of("hakoiri-basic", "moves").bipartite
 
 
-@pytest.mark.parametrize("metric", ["steps", "moves"])
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("how", ["chosen", "plain"])
 class TestCounts:
     def full(self, puzzle):
