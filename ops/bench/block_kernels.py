@@ -26,6 +26,7 @@ SAMPLES = {  # puzzle, metric, symmetry: a depth, and one for a trial
     ("hakoiri-hard", "steps", True): (52, 24),
     ("hakoiri-hard", "moves", False): (28, 10),
     ("hakoiri-hard", "moves", True): (28, 10),
+    ("hakoiri-hard", "straight", False): (36, 14),
     ("klotski", "steps", False): (57, 20),
     ("klotski", "moves", False): (41, 12),
     ("sliding-digits", "steps", False): (50, 20),
