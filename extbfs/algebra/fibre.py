@@ -70,6 +70,16 @@ class FibreAlgebra:
         self._all_edges = (1 << fibre.edges) - 1
         self.shift = self._widths[0] + self._widths[1]
         """Where the edges begin in a payload."""
+        self._full = [self._without_moves(side) for side in (0, 1)]
+        self._ends = [_ends(fibre.incident[side]) for side in (0, 1)]
+
+    def _without_moves(self, side: int) -> Payload:
+        """For every mask of places of a side: the payload when no move is made from any."""
+        narrow, shift = np.uint32(self._widths[side]), np.uint32(self.shift)
+        masks = np.arange(1 << int(narrow), dtype=np.uint32)
+        free = self.fibre.free[side].astype(np.uint32)
+        incident = self.fibre.incident[side].astype(np.uint32)
+        return np.asarray(masks | free << narrow | incident << shift, np.uint32)
 
     def side(self, depth: int) -> int:
         """The side that the places of a layer's states are on."""
@@ -93,11 +103,7 @@ class FibreAlgebra:
         for key in starts.tolist():
             h, place = divmod(key, fibre.places)
             masks[h] = masks.get(h, 0) | 1 << int(fibre.bit_of[place])
-        wide, narrow = int(self._widths[side]), int(self._widths[1 - side])
-        payload = [
-            m | int(fibre.free[side][m]) << wide | int(fibre.incident[side][m]) << (wide + narrow)
-            for m in masks.values()
-        ]
+        payload = self._full[side][list(masks.values())]
         keys = np.array(list(masks), np.uint64)
         pending = sum(int(fibre.incident[side][m]).bit_count() for m in masks.values())
         goals = starts[self.puzzle.is_goal(starts)] if self.puzzle.has_goal else starts[:0]
@@ -108,7 +114,7 @@ class FibreAlgebra:
             goals=int(goals.size),
             goal_key=int(goals[0]) if goals.size else 0,
         )
-        return keys, np.array(payload, np.uint32), books
+        return keys, payload, books
 
     def stored(self, layer: Layer) -> Tally:
         return Tally(layer.count, layer.record_fingerprint)
@@ -146,12 +152,13 @@ class FibreAlgebra:
         self._old_side, self.new_side = side, 1 - side
         self.record_bits = self._widths[self.new_side], self.shift
         self.merge_widths = self._widths[side], self._widths[1 - side]
-        self.new_tables = fibre.free[1 - side], fibre.incident[1 - side]
+        self.full = self._full[1 - side]
+        self.ends = self._ends[1 - side]
         places = fibre.edge_bit[self.new_side].astype(np.uint32)
         edges = np.arange(fibre.edges, dtype=np.uint32)
         self.table = np.zeros(16, np.uint32)
         one = np.uint32(1)
-        self.table[: fibre.edges] = one << places | one << (edges + np.uint32(16))
+        self.table[: fibre.edges] = one << places | one << (edges + np.uint32(self.shift))
         return bool(self._remote.any())
 
     # Expanding
@@ -256,3 +263,19 @@ class FibreAlgebra:
         here = fibre.side_of[places] == side
         bit = (payload >> fibre.bit_of[places].astype(np.uint32)) & np.uint32(1)
         return np.asarray(found & here & (bit == 1), np.bool_)
+
+
+def _ends(incident: npt.NDArray[np.uint16]) -> list[tuple[np.uint64, np.uint64]]:
+    """The masks of places by which count_incident counts up to four edges a place, for each call.
+
+    incident: as in Fibre, for one side.
+    """
+    degrees = [int(incident[1 << bit]).bit_count() for bit in range(incident.size.bit_length() - 1)]
+    masks = [
+        sum(1 << bit for bit, degree in enumerate(degrees) if degree > level) for level in range(16)
+    ]
+    return [
+        (U64(one | three << 32), U64(two | four << 32))
+        for one, two, three, four in zip(*(masks[k::4] for k in range(4)), strict=True)
+        if one
+    ]

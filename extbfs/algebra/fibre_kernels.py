@@ -19,7 +19,6 @@ EDGE_BITS = U64(4)
 EDGE_MASK = U64(15)
 SIXTEEN = U64(16)
 LOW_16 = U64(0xFFFF)
-HIGH_16 = U64(0xFFFF0000)
 GOLDEN = U64(0x9E3779B97F4A7C15)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
 
@@ -107,7 +106,7 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
     """Bring sorted arrivals[:n] together by key; the number of keys.
 
     arrivals: uint32 or uint64 residuals to `low`; table: uint32[16], what an edge brings: the bit
-    of its place below, its own bit from bit 16 on; keys, bits: uint64, uint32, room for n.
+    of its place and its own, both where a payload has them; keys, bits: uint64, uint32, room for n.
     """
     before = LAST
     at = LAST
@@ -141,14 +140,17 @@ def weigh(arrivals: Any, n: Any, low: Any) -> Any:
 
 
 @kernel
-def weigh_keys(keys: Any, bits: Any, m: Any) -> Any:
-    """(arrivals, their weight) that stand in keys[:m] and bits[:m], which collect() made."""
+def weigh_keys(keys: Any, bits: Any, m: Any, shift: Any) -> Any:
+    """(arrivals, their weight) that stand in keys[:m] and bits[:m], which collect() made.
+
+    shift: where the edges begin in bits.
+    """
     arrived = ZERO
     total = ZERO
     mixed = ZERO
     for j in range(m):
         key = keys[U64(j)]
-        edges = U64(bits[U64(j)]) >> SIXTEEN
+        edges = U64(bits[U64(j)]) >> shift
         n = popcount64(edges)
         arrived += n
         total += key * n
@@ -167,6 +169,21 @@ def count_bits(payload: Any, n: Any, width: Any, shift: Any) -> Any:
         states += popcount64(record & here)
         pending += popcount64(record >> shift)
     return states, pending
+
+
+@kernel
+def count_incident(payload: Any, n: Any, one: Any, two: Any) -> Any:
+    """How many edges end at the places of n records' states, pending or not.
+
+    one, two: masks of the places at which at least so many edges end, and in their upper half words
+    at least three and four.
+    """
+    total = ZERO
+    for i in range(n):
+        record = U64(payload[U64(i)]) & LOW_16
+        record |= record << SIXTEEN << SIXTEEN
+        total += popcount64((record & one) | ((record & two) << SIXTEEN))
+    return total
 
 
 @kernel
@@ -195,17 +212,17 @@ def split(own: Any, i: Any, n: Any, keys: Any, j: Any, m: Any, take: Any) -> Any
 
 
 @kernel
-def next_record(old: Any, came: Any, shifts: Any, masks: Any, free: Any, incident: Any) -> Any:
-    """(places, edges to take, payload) of a key with the payload `old` and the arrivals `came`.
+def next_record(old: Any, came: Any, widths: Any, masks: Any, full: Any) -> Any:
+    """(places, payload) of a key with the payload `old` and the arrivals `came`.
 
-    shifts: (places of the old side, of the new side); masks: the same as masks of ones.
+    widths: (places of the old side, of the new side) in bits; masks: the same as masks of ones;
+    full[places]: the payload of places from which no move is made yet.
     """
-    wide, narrow = shifts
+    wide, narrow = widths
     here, there = masks
-    places = ((old >> wide) & there) | (came & LOW_16)
-    to_visit = U64(free[places]) & ~(old & here)
-    to_take = U64(incident[places]) & ~(came >> SIXTEEN)
-    return places, to_take, places | (to_visit << narrow) | (to_take << (narrow + wide))
+    places = ((old >> wide) | came) & there
+    made = ((old & here) << narrow) | (came & ~there)
+    return places, U64(full[places]) & ~made
 
 
 @kernel
@@ -219,21 +236,18 @@ def combine_lane(
     j: Any,
     key_end: Any,
     widths: Any,
-    free: Any,
-    incident: Any,
+    full: Any,
     out: Any,
     out_payload: Any,
     at: Any,
 ) -> Any:
     """Merge own[i:end] with keys[j:key_end] to out[at:], as combine does, alone.
 
-    Returns (position after the last record, states, pending edges, arrivals).
+    Returns (position after the last record, states).
     """
     wide, narrow = widths
     masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
     states = ZERO
-    pending = ZERO
-    arrived = ZERO
     while i < end or j < key_end:
         a = own[i]
         b = keys[j]
@@ -241,14 +255,12 @@ def combine_lane(
         came = U64(bits[j]) & (ZERO - U64(b <= a))
         i += U64(a <= b)
         j += U64(b <= a)
-        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        places, record = next_record(old, came, widths, masks, full)
         out[at] = min(a, b)
         out_payload[at] = record
         at += U64(places != ZERO)
         states += popcount64(places)
-        pending += popcount64(to_take)
-        arrived += popcount64(came >> SIXTEEN)
-    return at, states, pending, arrived
+    return at, states
 
 
 @kernel
@@ -262,19 +274,17 @@ def combine(
     j: Any,
     m: Any,
     widths: Any,
-    free: Any,
-    incident: Any,
+    full: Any,
     half: Any,
     out: Any,
     out_payload: Any,
 ) -> Any:
     """Merge the records own[i:n] of a layer with what arrived at keys[j:m] into the next layer.
 
-    Both ascend, and own[n] and keys[m] are LAST. widths: (places of the layer's side, places of the
-    next layer's side), in bits. free, incident: the tables of the next layer's side. Takes about
-    2 * `half` records and arrivals in, in two lanes side by side, since each step waits for the one
-    before; out, out_payload: room for 2 * half + 4. Returns (i, j, records written, their states,
-    their pending edges, arrivals).
+    Both ascend, and own[n] and keys[m] are LAST. widths, full: as next_record takes them. Takes
+    about 2 * `half` records and arrivals in, in two lanes side by side, since each step waits for
+    the one before; out, out_payload: room for 2 * half + 4. Returns (i, j, records written, their
+    states).
     """
     wide, narrow = widths
     masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
@@ -284,8 +294,6 @@ def combine(
     gap = (end - i) + (key_end - j)
     at, to = ZERO, gap
     states = ZERO
-    pending = ZERO
-    arrived = ZERO
     while (i < end or j < key_end) and (k < stop or q < key_stop):
         a = own[i]
         b = keys[j]
@@ -299,29 +307,25 @@ def combine(
         came_2 = U64(bits[q]) & (ZERO - U64(d <= c))
         k += U64(c <= d)
         q += U64(d <= c)
-        places, to_take, record = next_record(old, came, widths, masks, free, incident)
+        places, record = next_record(old, came, widths, masks, full)
         out[at] = min(a, b)
         out_payload[at] = record
         at += U64(places != ZERO)
-        places_2, to_take_2, record = next_record(old_2, came_2, widths, masks, free, incident)
+        places_2, record = next_record(old_2, came_2, widths, masks, full)
         out[to] = min(c, d)
         out_payload[to] = record
         to += U64(places_2 != ZERO)
         states += popcount64(places | (places_2 << SIXTEEN))
-        pending += popcount64(to_take | (to_take_2 << SIXTEEN))
-        arrived += popcount64((came >> SIXTEEN) | (came_2 & HIGH_16))
-    rest = combine_lane(
-        own, payload, i, end, keys, bits, j, key_end, widths, free, incident, out, out_payload, at
+    at, more = combine_lane(
+        own, payload, i, end, keys, bits, j, key_end, widths, full, out, out_payload, at
     )
-    at, states, pending, arrived = rest[0], states + rest[1], pending + rest[2], arrived + rest[3]
-    rest = combine_lane(
-        own, payload, k, stop, keys, bits, q, key_stop, widths, free, incident, out, out_payload, to
+    to, rest = combine_lane(
+        own, payload, k, stop, keys, bits, q, key_stop, widths, full, out, out_payload, to
     )
-    to, states, pending, arrived = rest[0], states + rest[1], pending + rest[2], arrived + rest[3]
     for x in range(to - gap):
         out[at + U64(x)] = out[gap + U64(x)]
         out_payload[at + U64(x)] = out_payload[gap + U64(x)]
-    return stop, key_stop, at + (to - gap), states, pending, arrived
+    return stop, key_stop, at + (to - gap), states + more + rest
 
 
 def warm() -> None:
@@ -329,7 +333,6 @@ def warm() -> None:
     keys = np.array([1, 2, LAST], np.uint64)
     small = np.zeros(8, np.uint32)
     table = np.zeros(16, np.uint32)
-    masks = np.zeros(4, np.uint16)
     out = np.zeros(8, np.uint64)
     lows = np.array([0, 64], np.uint64)
     two = U64(2)
@@ -342,9 +345,7 @@ def warm() -> None:
         append_within(values, two, ZERO, two, ZERO, values.copy(), ZERO)
         collect(values, two, ZERO, table, out, small)
         weigh(values, two, ZERO)
-    weigh_keys(out, small, two)
+    weigh_keys(out, small, two, two)
     count_bits(small, two, two, two)
-    widths = (two, two)
-    combine(
-        keys, small, two, two, keys, small, two, two, widths, masks, masks, two, out, small.copy()
-    )
+    count_incident(small, two, two, two)
+    combine(keys, small, two, two, keys, small, two, two, (two, two), small, two, out, small.copy())

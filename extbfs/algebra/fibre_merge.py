@@ -99,7 +99,8 @@ class FibreMerge:
         spare = space.second if values is first else space.first
         table = self._algebra.table
         m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), table, spare, space.bits))
-        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m))))
+        shift = self._algebra.shift
+        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m), shift)))
         require(self._where, "sort", came, found)
         self._emitter.take(own_tally, local, routed)
         self._combine((i, n_own), spare, m, n)
@@ -113,7 +114,7 @@ class FibreMerge:
         i, j = U64(own[0]), ZERO
         done = 0
         while int(i) < own[1] or int(j) < m:
-            i, j, written, states, pending, arrived = fibre_kernels.combine(
+            i, j, written, states = fibre_kernels.combine(
                 space.own,
                 space.payload,
                 U64(i),
@@ -123,14 +124,13 @@ class FibreMerge:
                 U64(j),
                 U64(m),
                 algebra.merge_widths,
-                *algebra.new_tables,
+                algebra.full,
                 space.lane,
                 space.out,
                 space.out_payload,
             )
-            done += int(arrived)
             self._worker.clock.lap("merge")
-            emitter.add(int(written), int(states), int(pending))
+            done += emitter.add(int(written), int(states))
         space.own[own[1]] = kept
         require(self._where, "cleared edges", Tally(arrivals), Tally(done))
         require(self._where, "merge", Tally(own[1], m), Tally(int(i), int(j)))

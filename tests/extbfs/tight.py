@@ -14,7 +14,7 @@ import pytest
 
 import store.external
 from extbfs.algebra import emitter, fibre, sets
-from extbfs.engine import budget, build, layerfile, plan, visited
+from extbfs.engine import budget, build, layerfile, visited
 from store.run import RunBuilder
 
 
@@ -55,10 +55,10 @@ class Tight:
 
         patch.setattr(budget, "plan_memory", plan_memory)
         small: Any = partial(RunBuilder, block_keys=self.block_keys)
-        for module in (sets, fibre, visited, store.external):
+        for module in (sets, visited, store.external):
             patch.setattr(module, "RunBuilder", small)
-        for module in (build, plan, sets):
-            patch.setattr(module, "BLOCK_KEYS", self.block_keys)
+        patch.setattr(sets, "BLOCK_KEYS", self.block_keys)
+        patch.setattr(fibre, "MAX_BLOCK_KEYS", self.block_keys)
         for module in (emitter, visited, store.external):
             patch.setattr(module, "RUN_KEYS", self.run_keys)
         patch.setattr(sets, "BUCKET_ARRIVALS", self.bucket_arrivals)

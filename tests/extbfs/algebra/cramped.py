@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import store.pool
-from extbfs.algebra import bounds, fibre
+from extbfs.algebra import bounds, fibre, fibre_merge
 from extbfs.engine import worker
 from store.buckets import Buckets
 from store.pool import Pool
@@ -42,7 +42,7 @@ class Cramped(Tight):
             patch.setattr(fibre, "NARROW_ABOVE", 0)
             patch.setattr(fibre, "WIDEST", self.widest)
         if self.wide:
-            patch.setattr(fibre, "WORD", 1)
+            patch.setattr(fibre_merge, "WORD", 1)
             patch.setattr(bounds, "WORD", 1)
             patch.setattr(fibre, "Buckets", WideBuckets)
         if self.pool_records:

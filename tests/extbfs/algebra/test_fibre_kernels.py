@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre, fibre_kernels
 from tests import helpers_numba
 
 pytestmark = [pytest.mark.kernels, pytest.mark.filterwarnings("ignore:overflow encountered")]
@@ -217,23 +217,21 @@ def merges(draw):
 
 
 def merged(widths, own, old, keys, came, free, incident):
-    """The next layer's records by key, and the numbers that the kernel adds up."""
+    """The next layer's records by key, and how many states they are."""
     wide, narrow, _ = widths
     before = dict(zip(own, old, strict=True))
     arrived = dict(zip(keys, came, strict=True))
-    records, states, pending, cleared = {}, 0, 0, 0
+    records, states = {}, 0
     for key in sorted(before.keys() | arrived.keys()):
         visited, to_visit, _ = before.get(key, (0, 0, 0))
         brought, edges = arrived.get(key, (0, 0))
         places = to_visit | brought
-        cleared += edges.bit_count()
         if not places:
             continue
         visit, take = free[places] & ~visited, incident[places] & ~edges
         records[key] = places | visit << narrow | take << narrow + wide
         states += places.bit_count()
-        pending += take.bit_count()
-    return records, states, pending, cleared
+    return records, states
 
 
 def weight(pairs):
@@ -258,7 +256,7 @@ class TestWeights:
         table = u32([1 << e + 16 | 1 << e % 7 for e in range(16)])
         keys, bits = np.zeros(len(pairs), np.uint64), np.zeros(len(pairs), np.uint32)
         m = fibre_kernels.collect(residuals, n, U64(low), table, keys, bits)
-        arrived, total = fibre_kernels.weigh_keys(keys, bits, U64(m))
+        arrived, total = fibre_kernels.weigh_keys(keys, bits, U64(m), U64(16))
         assert (int(arrived), int(total)) == (len(pairs), expected)
 
     @given(st.data())
@@ -280,6 +278,20 @@ def test_count_bits_counts_places_and_edges(payload, width, shift):
     got = fibre_kernels.count_bits(u32([*payload, JUNK]), U64(len(payload)), U64(width), U64(shift))
     states = sum((p & (1 << width) - 1).bit_count() for p in payload)
     assert (int(got[0]), int(got[1])) == (states, sum((p >> shift).bit_count() for p in payload))
+
+
+@given(st.lists(masks, max_size=40), st.lists(st.integers(0, 16), min_size=10, max_size=10))
+def test_count_incident_counts_the_edges_that_end_at_all_places(payload, degrees):
+    """Any number of edges a place, up to four by each call."""
+    edges = [(1 << degree) - 1 for degree in degrees]
+    incident = [0] * (1 << 10)
+    for place in range(10):
+        incident[1 << place] = edges[place]
+    total = sum(
+        int(fibre_kernels.count_incident(u32([*payload, JUNK]), U64(len(payload)), *pair))
+        for pair in fibre._ends(np.array(incident, np.uint16))
+    )
+    assert total == sum(degrees[place] * (p >> place & 1) for p in payload for place in range(10))
 
 
 @settings(max_examples=150)
@@ -319,15 +331,17 @@ class TestCombine:
         wide, narrow, _ = widths
         payload = [m | f << wide | e << wide + narrow for m, f, e in old]
         arrays = (u64(own, [LAST]), u32([*payload, JUNK]))
-        others = (u64(keys, [LAST]), u32([p | e << 16 for p, e in came] + [JUNK]))
+        shift = wide + narrow
+        others = (u64(keys, [LAST]), u32([p | e << shift for p, e in came] + [JUNK]))
+        full = [p | free[p] << narrow | incident[p] << shift for p in range(1 << narrow)]
         room = 2 * half + 4
         out, out_payload = u64([JUNK] * room), u32([JUNK] * room)
         found: dict[int, int] = {}
-        sums = np.zeros(3, np.int64)
+        total = 0
         i = j = 0
         while i < len(own) or j < len(keys):
             before = i + j
-            i, j, written, *more = map(
+            i, j, written, states = map(
                 int,
                 fibre_kernels.combine(
                     *arrays,
@@ -337,8 +351,7 @@ class TestCombine:
                     U64(j),
                     U64(len(keys)),
                     (U64(wide), U64(narrow)),
-                    np.array(free, np.uint16),
-                    np.array(incident, np.uint16),
+                    u32(full),
                     U64(half),
                     out,
                     out_payload,
@@ -350,23 +363,23 @@ class TestCombine:
             assert len(block) == written
             assert not found.keys() & block.keys()
             found.update(block)
-            sums += more
-        records, *expected = merged(*merge)
+            total += states
+        records, expected = merged(*merge)
         assert found == records
         assert list(found) == sorted(found)
-        assert sums.tolist() == expected
+        assert total == expected
         assert (i, j) == (len(own), len(keys))
 
     def test_as_many_places_and_edges_as_there_can_be(self):
         """10 and 6 places, 16 edges: all 32 bits of a payload in use."""
         for wide, narrow in ((10, 6), (6, 10)):
-            full = (1 << narrow) - 1
-            free, incident = np.zeros(1 << narrow, np.uint16), np.zeros(1 << narrow, np.uint16)
-            free[full], incident[full] = (1 << wide) - 1, 0xFFFF
+            every = (1 << narrow) - 1
+            full = np.zeros(1 << narrow, np.uint32)
+            full[every] = 2**32 - 1
             out, out_payload = u64([0] * 8), u32([0] * 8)
-            i, j, written, states, pending, cleared = fibre_kernels.combine(
+            i, j, written, states = fibre_kernels.combine(
                 u64([5, LAST]),
-                u32([full << wide, 0]),
+                u32([every << wide, 0]),
                 U64(0),
                 U64(1),
                 u64([LAST]),
@@ -374,23 +387,21 @@ class TestCombine:
                 U64(0),
                 U64(0),
                 (U64(wide), U64(narrow)),
-                free,
-                incident,
+                full,
                 U64(2),
                 out,
                 out_payload,
             )
             assert (int(i), int(j), int(written)) == (1, 0, 1)
-            assert (int(states), int(pending), int(cleared)) == (narrow, 16, 0)
+            assert int(states) == narrow
             assert (int(out[0]), int(out_payload[0])) == (5, 2**32 - 1)
 
     def test_nothing_at_all(self):
         nothing = (u64([LAST]), u32([0]), U64(0), U64(0))
-        table = np.zeros(2, np.uint16)
         got = fibre_kernels.combine(
-            *nothing, *nothing, (U64(1), U64(1)), table, table, U64(1), u64([0] * 6), u32([0] * 6)
+            *nothing, *nothing, (U64(1), U64(1)), u32([0, 0]), U64(1), u64([0] * 6), u32([0] * 6)
         )
-        assert [int(number) for number in got] == [0] * 6
+        assert [int(number) for number in got] == [0] * 4
 
 
 def test_a_whole_step_equals_sets_of_arrivals():
