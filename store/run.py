@@ -134,7 +134,7 @@ EMPTY = RunMeta(0, 0, 0, 0, 0, 0, 0, 0)
 class RunBuilder:
     """Encodes one run after another into a buffer that it keeps; not thread-safe, one a worker.
 
-    block_keys: keys a block; payload_bits: 0, 8, 16 or 32; profile: "fast" or "compact" (zstd).
+    block_keys: keys a block; payload_bits: 0, 8, 16 or 32; profile: as BlockEncoder takes it.
     Memory: the encoded run, at most 9 bytes a key, and one block.
     """
 

@@ -94,7 +94,7 @@ class FibreAlgebra:
         fibre_kernels.warm()
 
     def builder(self) -> RunBuilder:
-        return RunBuilder(MAX_BLOCK_KEYS, self.payload_bits)
+        return RunBuilder(MAX_BLOCK_KEYS, self.payload_bits, "swift")
 
     def begin(self) -> tuple[Keys, Payload, Books]:
         fibre, side = self.fibre, self.side(0)

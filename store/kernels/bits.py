@@ -1,4 +1,4 @@
-"""What the codecs share: their faults, and reading and writing a few bits of a byte array."""
+"""What the codecs share: their faults, bits of a byte array, and finding its escapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from store.kernels.jit import kernel, load64, store64
+from store.kernels.jit import ctz64, kernel, load64, popcount64, store64
 
 U64 = np.uint64
 U8 = np.uint8
@@ -34,6 +34,10 @@ WRONG_COUNT = U64(4)
 WRONG_LAST = U64(5)
 BAD_TABLE = U64(6)
 BAD_CODE = U64(7)
+
+SEVENS = U64(0x7F7F7F7F7F7F7F7F)
+SIDE_BY_SIDE = U64(0x0102040810204080)
+TOP_BYTE = U64(56)
 
 LOAD = U64(56)
 """This many bits can be had with one load or store, wherever in a byte they begin."""
@@ -77,8 +81,37 @@ def load_wide(data: Any, position: Any, width: Any) -> Any:
     return bits | (high << THIRTY_TWO)
 
 
+@kernel
+def list_escapes(data: Any, at: Any, begin: Any, end: Any, where: Any, base: Any) -> Any:
+    """Write to where[base:] the i of begin .. end - 1 with data[at + i] == 255; how many.
+
+    where: uint64 with room for four more than there are; 63 bytes of data behind the last are read.
+    """
+    found = base
+    for group in range(begin, end, SIXTY_FOUR):
+        escapes = ZERO
+        for j in range(ZERO, SIXTY_FOUR, EIGHT):
+            word = ~load64(data, at + group + j)
+            # Bit 7 of every byte that was 255; then these eight bits side by side.
+            zeros = ~(((word & SEVENS) + SEVENS) | word | SEVENS)
+            escapes |= (((zeros >> SEVEN) * SIDE_BY_SIDE) >> TOP_BYTE) << j
+        if end - group < SIXTY_FOUR:
+            escapes &= (ONE << (end - group)) - ONE
+        behind = found + popcount64(escapes)
+        # Four at least, because a loop that ends here and there would often be guessed wrong.
+        for k in range(found, found + FOUR):
+            where[k] = group + ctz64(escapes)
+            escapes &= escapes - ONE
+        for k in range(found + FOUR, behind):
+            where[k] = group + ctz64(escapes)
+            escapes &= escapes - ONE
+        found = behind
+    return found - base
+
+
 def warm() -> None:
     """Compile or load every kernel of this module."""
     data = np.zeros(32, np.uint8)
     put_wide(data, ZERO, ZERO, ZERO, ONE, ONE)
     load_wide(data, ZERO, ONE)
+    list_escapes(np.zeros(PAD, np.uint8), ZERO, ZERO, ONE, np.zeros(8, np.uint64), ZERO)

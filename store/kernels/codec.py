@@ -8,6 +8,7 @@ of neighbouring i, less one.
 - BITMAP: one bit for every i.
 - OCTAVES: for every gap a class of bit lengths and the bits left open (store.kernels.octaves).
 - VARINT: every gap in bytes of seven bits (LEB128); not short by itself, but zstd around it is.
+- BYTES: every gap as a byte, with escapes (store.kernels.gapbytes); not the shortest, but swift.
 
 A decoder reads at most PAD bytes past the end of its input and writes only keys[:n], whatever the
 bytes say. It returns OK or the fault it found.
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from store.kernels import bits, octaves
+from store.kernels import bits, gapbytes, octaves
 from store.kernels.bits import (
     BAD_TABLE,
     EIGHT,
@@ -40,10 +41,10 @@ from store.kernels.bits import (
     WRONG_LAST,
     ZERO,
 )
+from store.kernels.gapbytes import decode_bytes, encode_bytes
 from store.kernels.jit import clz64, ctz64, kernel, load64, popcount64, store64
 from store.kernels.octaves import (
     TABLE_BYTES,
-    WORK,
     decode_octaves,
     encode_octaves,
     plan_octaves,
@@ -52,6 +53,7 @@ from store.kernels.octaves import (
 __all__ = [
     "BAD_TABLE",
     "BITMAP",
+    "BYTES",
     "NOT_ASCENDING",
     "OCTAVES",
     "OK",
@@ -65,6 +67,7 @@ __all__ = [
     "WRONG_LAST",
     "decode",
     "encode",
+    "encode_swift",
     "encode_varint",
     "warm",
 ]
@@ -73,6 +76,10 @@ RAW = U64(0)
 BITMAP = U64(1)
 OCTAVES = U64(2)
 VARINT = U64(3)
+BYTES = U64(4)
+
+WORK = max(octaves.WORK, gapbytes.WORK)
+"""Length of the work array of encoders and decoders, uint64."""
 
 SIX = U64(6)
 SEVEN_BITS = U64(127)
@@ -246,6 +253,21 @@ def encode(keys: Any, n: Any, out: Any, at: Any, work: Any) -> Any:
 
 
 @kernel
+def encode_swift(keys: Any, n: Any, out: Any, at: Any, work: Any) -> Any:
+    """As encode, but BYTES where that takes no more than twelve bits a key, or else BITMAP."""
+    seen = survey(keys, n)
+    if seen == ZERO:
+        return RAW, ZERO, at
+    shift = ctz64(seen)
+    bitmap = ((((keys[n - ONE] - keys[ZERO]) >> shift) >> SIX) + ONE) << THREE
+    if bitmap > n:
+        end = encode_bytes(keys, n, shift, n >> ONE, out, at, work)
+        if end != ZERO and end - at <= bitmap:
+            return BYTES, shift, end
+    return encode(keys, n, out, at, work)
+
+
+@kernel
 def decode(
     codec: Any,
     data: Any,
@@ -267,6 +289,8 @@ def decode(
         return decode_octaves(data, at, length, n, shift, first, last, work, keys)
     if codec == BITMAP:
         return decode_bitmap(data, at, length, n, shift, first, last, keys)
+    if codec == BYTES:
+        return decode_bytes(data, at, length, n, shift, first, last, work, keys)
     if codec == VARINT:
         return decode_varint(data, at, length, n, shift, first, last, keys)
     return decode_raw(data, at, length, n, first, last, keys)
@@ -276,9 +300,11 @@ def warm() -> None:
     """Compile or load every kernel of this module and of those it stands on."""
     bits.warm()
     octaves.warm()
+    gapbytes.warm()
     keys = np.arange(3, dtype=np.uint64)
     out = np.empty(64 + PAD, np.uint8)
     work = np.empty(WORK, np.uint64)
     codec, shift, end = encode(keys, U64(3), out, ZERO, work)
     decode(U64(codec), out, ZERO, U64(end), U64(3), U64(shift), ZERO, TWO, work, keys)
     encode_varint(keys, U64(3), ZERO, out, ZERO)
+    encode_swift(keys, U64(3), out, ZERO, work)

@@ -15,8 +15,6 @@ import numpy as np
 from store.kernels.bits import (
     BAD_CODE,
     BAD_TABLE,
-    EIGHT,
-    FOUR,
     OK,
     ONE,
     PAD,
@@ -29,10 +27,11 @@ from store.kernels.bits import (
     U8,
     U64,
     ZERO,
+    list_escapes,
     low_bits,
     put,
 )
-from store.kernels.jit import clz64, ctz64, kernel, load64, popcount64
+from store.kernels.jit import clz64, kernel, load64
 
 __all__ = [
     "BAD_CODE",
@@ -76,38 +75,6 @@ WHERE = U64(256)
 ESCAPED = U64(1 << 32)
 UNLISTED = U64(1 << 33)
 VALUE = U64((1 << 32) - 1)
-
-SEVENS = U64(0x7F7F7F7F7F7F7F7F)
-SIDE_BY_SIDE = U64(0x0102040810204080)
-TOP_BYTE = U64(56)
-
-
-@kernel
-def list_escapes(data: Any, at: Any, begin: Any, end: Any, where: Any, base: Any) -> Any:
-    """Write to where[base:] the i of begin .. end - 1 with data[at + i] == 255; how many.
-
-    where: uint64 with room for four more than there are; 63 bytes of data behind the last are read.
-    """
-    found = base
-    for group in range(begin, end, SIXTY_FOUR):
-        escapes = ZERO
-        for j in range(ZERO, SIXTY_FOUR, EIGHT):
-            word = ~load64(data, at + group + j)
-            # Bit 7 of every byte that was 255; then these eight bits side by side.
-            zeros = ~(((word & SEVENS) + SEVENS) | word | SEVENS)
-            escapes |= (((zeros >> SEVEN) * SIDE_BY_SIDE) >> TOP_BYTE) << j
-        if end - group < SIXTY_FOUR:
-            escapes &= (ONE << (end - group)) - ONE
-        behind = found + popcount64(escapes)
-        # Four at least, because a loop that ends here and there would often be guessed wrong.
-        for k in range(found, found + FOUR):
-            where[k] = group + ctz64(escapes)
-            escapes &= escapes - ONE
-        for k in range(found + FOUR, behind):
-            where[k] = group + ctz64(escapes)
-            escapes &= escapes - ONE
-        found = behind
-    return found - base
 
 
 @kernel

@@ -60,6 +60,17 @@ def varint(keys: list[int], shift: int) -> bytes:
     return bytes(body)
 
 
+def gap_bytes(keys: list[int], shift: int, size: int) -> bytes:
+    gaps = gaps_of(keys, shift)
+    escapes = [gap.to_bytes(size, "little") for gap in gaps if gap >= 255]
+    return bytes([size, *(min(gap, 255) for gap in gaps)]) + b"".join(escapes)
+
+
+def size_of(keys: list[int], shift: int) -> int:
+    """The least number of bytes that every gap fits."""
+    return (max(gaps_of(keys, shift), default=0).bit_length() + 7) // 8
+
+
 def classes_of(starts: int, top: int) -> list[tuple[int, int]]:
     """(shortest, greatest bit length) of every class."""
     begins = [b for b in range(64) if starts >> b & 1]

@@ -126,7 +126,7 @@ class TestForgedHeader:
             ({"keys": 2**32 - 1}, "counts 4294967295 keys"),
             ({"keys": 5}, "payload is impossible"),
             ({"keys": 7, "stored_payload": 7}, "do not add up"),
-            ({"codec": 4}, "unknown way"),
+            ({"codec": 5}, "unknown way"),
             ({"flags": 8}, "unknown way"),
             ({"flags": PAYLOAD_LISTED}, "too narrow"),
             ({"payload": 5}, "payload is impossible"),
@@ -245,5 +245,5 @@ def test_odd_payload_widths_are_refused(bits: int) -> None:
 
 
 def test_an_unknown_profile_is_refused() -> None:
-    with pytest.raises(ValueError, match='"fast" or "compact", not \'small\''):
+    with pytest.raises(ValueError, match='"fast", "swift" or "compact", not \'small\''):
         BlockEncoder(0, "small")

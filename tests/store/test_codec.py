@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,12 +24,12 @@ def work() -> np.ndarray:
     return np.zeros(codec.WORK, np.uint64)
 
 
-def encode(keys: list[int]) -> tuple[int, int, bytes]:
+def encode(keys: list[int], encoder: Any = codec.encode) -> tuple[int, int, bytes]:
     """(codec, shift, body), having checked that nothing before or far behind it was written."""
     before = 5
     room = 9 + 9 * len(keys) + codec.PAD
     out = np.full(before + room + 64, GUARD, np.uint8)
-    chosen, shift, end = codec.encode(array(keys), U64(len(keys)), out, U64(before), work())
+    chosen, shift, end = encoder(array(keys), U64(len(keys)), out, U64(before), work())
     assert (out[:before] == GUARD).all()
     assert (out[before + room :] == GUARD).all()
     return int(chosen), int(shift), out[before : int(end)].tobytes()
@@ -64,6 +65,7 @@ def bodies(keys: list[int]) -> dict[int, tuple[int, bytes]]:
     every = {
         int(codec.RAW): (0, naive.raw(keys)),
         int(codec.VARINT): (shift, naive.varint(keys, shift)),
+        int(codec.BYTES): (shift, naive.gap_bytes(keys, shift, naive.size_of(keys, shift))),
     }
     if (keys[-1] - keys[0]) >> shift < 20_000:
         every[int(codec.BITMAP)] = (shift, naive.bitmap(keys, shift))
@@ -77,7 +79,7 @@ def bodies(keys: list[int]) -> dict[int, tuple[int, bytes]]:
 def test_the_chosen_body_is_the_shortest_and_is_read_back(keys: list[int]) -> None:
     chosen, shift, body = encode(keys)
     every = bodies(keys)
-    del every[int(codec.VARINT)]
+    del every[int(codec.VARINT)], every[int(codec.BYTES)]
     # With one bit length too many in the OR of all gaps the classes may differ from the naive ones.
     assert len(body) <= min(len(other) for _, other in every.values()) + 9
     if chosen == codec.OCTAVES:
@@ -85,6 +87,42 @@ def test_the_chosen_body_is_the_shortest_and_is_read_back(keys: list[int]) -> No
         assert naive.read_octaves(body, len(keys), keys[0], shift) == keys
     else:
         assert every[chosen] == (shift, body)
+    assert decode(chosen, body, len(keys), shift, keys[0], keys[-1]) == (0, keys)
+
+
+@given(st.one_of(ascending(least=2), st.integers(2, 400).map(lambda n: list(range(0, 60 * n, 60)))))
+def test_the_swift_body_is_bytes_where_they_are_few(keys: list[int]) -> None:
+    chosen, shift, body = encode(keys, codec.encode_swift)
+    every = bodies(keys)
+    swift = every[int(codec.BYTES)]
+    slots = (keys[-1] - keys[0]) >> naive.shift_of(keys)
+    bitmap = (slots // 64 + 1) * 8
+    if bitmap > len(keys) and len(swift[1]) <= min(bitmap, len(keys) + len(keys) // 2):
+        assert (chosen, shift, body) == (int(codec.BYTES), *swift)
+    else:
+        assert (chosen, shift, body) == encode(keys)
+    assert decode(chosen, body, len(keys), shift, keys[0], keys[-1]) == (0, keys)
+
+
+@given(ascending(least=2), st.integers(0, 8))
+def test_bytes_read_any_size_of_escapes_that_serves(keys: list[int], size: int) -> None:
+    shift = naive.shift_of(keys)
+    size = max(size, naive.size_of(keys, shift))
+    body = naive.gap_bytes(keys, shift, size)
+    assert decode(int(codec.BYTES), body, len(keys), shift, keys[0], keys[-1]) == (0, keys)
+    worse = bytes([9]) + body[1:]
+    assert decode(int(codec.BYTES), worse, len(keys), shift, keys[0], keys[-1])[0] != codec.OK
+
+
+def test_bytes_of_many_chunks() -> None:
+    rng = np.random.default_rng(8)
+    gaps = np.where(
+        rng.random(5000) < 0.03, rng.integers(200, 2**33, 5000), rng.integers(1, 256, 5000)
+    )
+    keys = [5, *(int(key) for key in 5 + np.cumsum(gaps))]
+    chosen, shift, body = encode(keys, codec.encode_swift)
+    assert chosen == codec.BYTES
+    assert body == naive.gap_bytes(keys, shift, 5)
     assert decode(chosen, body, len(keys), shift, keys[0], keys[-1]) == (0, keys)
 
 
@@ -133,7 +171,7 @@ def test_a_plan_is_a_legal_table_and_costs_what_it_says(keys: list[int]) -> None
 
 
 @given(
-    st.sampled_from([codec.RAW, codec.BITMAP, codec.OCTAVES, codec.VARINT]),
+    st.sampled_from([codec.RAW, codec.BITMAP, codec.OCTAVES, codec.VARINT, codec.BYTES]),
     st.binary(max_size=300),
     st.integers(1, 120),
     st.integers(0, 63),

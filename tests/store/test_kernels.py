@@ -48,13 +48,14 @@ from store.run import RunBuilder
 from tests.store.run_bytes import build, layer_of
 from store.layer import Scratch, verify_run
 kernels = (
-    *(codec.encode, codec.decode, codec.encode_varint, fingerprint.fingerprint_ascending),
+    *(codec.encode, codec.encode_swift, codec.decode, codec.encode_varint),
+    fingerprint.fingerprint_ascending,
     *(column.encode_column, column.decode_column),
     *(fingerprint.survey_records, fingerprint.fingerprint_records),
 )
 warm.warm()
 before = [len(kernel.signatures) for kernel in kernels]
-for profile in ("fast", "compact"):
+for profile in ("fast", "swift", "compact"):
     layer = layer_of(build(range(0, 90000, 3), block_keys=1000, profile=profile))
     verify_run(layer, 0, Scratch())
 keys = np.arange(5000, dtype=np.uint64)
@@ -64,6 +65,6 @@ for bits in (8, 16, 32):
     builder.append(keys[2500:], (keys[2500:] % 9).astype(f"u{bits // 8}"))
     meta, view = builder.finish()
     verify_run(layer_of((meta, bytes(view))), 0, Scratch())
-assert before == [len(kernel.signatures) for kernel in kernels] == [1, 1, 1, 1, 2, 2, 3, 3]
+assert before == [len(kernel.signatures) for kernel in kernels] == [1, 1, 1, 1, 1, 2, 2, 3, 3]
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -42,7 +42,7 @@ def test_pieces_of_any_size_make_the_same_run(
     assert (other, bytes(view)) == (meta, whole)
 
 
-@given(ascending(), st.integers(1, 40), st.sampled_from(["fast", "compact"]))
+@given(ascending(), st.integers(1, 40), st.sampled_from(["fast", "swift", "compact"]))
 def test_the_record_is_true(keys: list[int], block_keys: int, profile: str) -> None:
     meta, data = build(keys, block_keys=block_keys, profile=profile)
     assert meta.count == len(keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ def layer() -> Layer:
     parts = [KEYS[:95], KEYS[95:100], KEYS[100:]]
     return layer_of(
         *(
-            build(part, payload=np.array(part, np.uint32) * 3, payload_bits=32, block_keys=10)
+            build(part, payload=[3 * key for key in part], payload_bits=32, block_keys=10)
             for part in parts
         )
     )
