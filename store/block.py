@@ -16,6 +16,8 @@ from xxhash import xxh3_64_intdigest
 from store.errors import UnknownVersion
 from store.kernels import codec as codecs
 from store.kernels import column as columns
+from store.kernels import records
+from store.kernels.fingerprint import survey_records
 
 U64 = np.uint64
 Keys = npt.NDArray[np.uint64]
@@ -39,6 +41,7 @@ PAYLOAD_TYPES: dict[int, np.dtype[Any]] = {
 """numpy types of the payload by its width in bits; width 0 is no payload."""
 
 PROFILES = ("fast", "swift", "compact")
+UNORDERED = "the keys of a run ascend strictly and stay below 2**64 - 1"
 MIN_ZSTD = 64
 """Shorter bodies are not worth a zstd frame."""
 
@@ -140,7 +143,7 @@ class BlockEncoder:
         self.length = 0
         self._payload_bits = payload_bits
         self._compact = profile == "compact"
-        self._encode = codecs.encode_swift if profile == "swift" else codecs.encode
+        self._swift = profile == "swift"
         self._zstd = zstandard.ZstdCompressor(level=1)
         self._work = np.empty(codecs.WORK, np.uint64)
         self._column_work = np.zeros(columns.ENCODER_WORK if payload_bits > 8 else 0, np.uint64)
@@ -160,10 +163,10 @@ class BlockEncoder:
         """
         n = keys.size
         self.reserve(max_stored(n, self._payload_bits) + codecs.PAD)
-        at = self.length
-        start = at + HEADER.size
+        start = self.length + HEADER.size
+        encode = codecs.encode_swift if self._swift else codecs.encode
         codec, shift, end = (
-            int(x) for x in self._encode(keys, U64(n), self.buffer, U64(start), self._work)
+            int(x) for x in encode(keys, U64(n), self.buffer, U64(start), self._work)
         )
         body = end - start
         flags = 0
@@ -177,6 +180,59 @@ class BlockEncoder:
         if payload is not None:
             listed, plain, end = self._add_payload(payload, middle)
             flags |= listed
+        return self._seal(keys, codec, flags, shift, body, plain, middle, end)
+
+    def add_records(self, keys: Keys, payload: npt.NDArray[Any]) -> tuple[int, int, int]:
+        """Append a block as add does, in fewer steps.
+
+        payload: uint8, uint16 or uint32 as the encoder's width, contiguous. Returns (checksum,
+        fingerprint of the keys, of the records). Raises ValueError when keys do not ascend
+        strictly; then nothing is appended.
+        """
+        if self._compact or self._payload_bits <= 8:
+            mixed, both, ascending = survey_records(keys, payload)
+            if not ascending:
+                raise ValueError(UNORDERED)
+            return self.add(keys, payload), int(mixed), int(both)
+        self.reserve(max_stored(keys.size, self._payload_bits) + codecs.PAD)
+        start = self.length + HEADER.size
+        ascending, mixed, both, codec, shift, middle, end = (
+            int(x)
+            for x in records.encode_records(
+                keys,
+                payload,
+                self._swift,
+                self.buffer,
+                U64(start),
+                self._work,
+                self._column_work,
+            )
+        )
+        if not ascending:
+            raise ValueError(UNORDERED)
+        flags = PAYLOAD_LISTED
+        if not end:
+            flags, end = 0, self._put_plain(payload, middle)
+        plain = end - middle
+        checksum = self._seal(keys, codec, flags, shift, middle - start, plain, middle, end)
+        return checksum, mixed, both
+
+    def _seal(
+        self,
+        keys: Keys,
+        codec: int,
+        flags: int,
+        shift: int,
+        body: int,
+        plain: int,
+        middle: int,
+        end: int,
+    ) -> int:
+        """Write the header of the block that ends at `end` of the buffer; its checksum.
+
+        body, plain: lengths of body and payload before zstd; middle: where the payload begins.
+        """
+        at = self.length
         header = BlockHeader(
             checksum=0,
             magic=MAGIC,
@@ -184,11 +240,11 @@ class BlockEncoder:
             codec=codec,
             flags=flags,
             payload_bits=self._payload_bits,
-            keys=n,
+            keys=keys.size,
             shift=shift,
             first=int(keys[0]),
             last=int(keys[-1]),
-            stored_body=middle - start,
+            stored_body=middle - at - HEADER.size,
             stored_payload=end - middle,
             body=body,
             payload=plain,
@@ -213,14 +269,18 @@ class BlockEncoder:
         if end:
             flags = PAYLOAD_LISTED
         else:
-            end = at + column.nbytes
-            self.buffer[at:end] = column.view(np.uint8)
+            end = self._put_plain(column, at)
         plain = end - at
         if self._compact and column.nbytes > MIN_ZSTD:
             frame = self._zstd.compress(self.buffer.data[at:end])
             if len(frame) < end - at:
                 return flags | PAYLOAD_ZSTD, plain, self._put(at, frame)
         return flags, plain, end
+
+    def _put_plain(self, column: npt.NDArray[Any], at: int) -> int:
+        end = at + column.nbytes
+        self.buffer[at:end] = column.view(np.uint8)
+        return end
 
     def _put(self, at: int, data: bytes) -> int:
         end = at + len(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +13,13 @@ from store.errors import IntegrityError
 from store.index import IndexCache, RunIndex, index_length
 from store.kernels.fingerprint import fingerprint, fingerprint_records
 from store.run import MASK_64, RunMeta
-from store.scratch import NO_PAYLOAD, Scratch, Target
+from store.scratch import Scratch, Target
 from store.source import Source
 
 __all__ = ["Layer", "Scratch", "Target", "verify_run"]
 
 Payload = npt.NDArray[Any]
 Look = Callable[[Keys, Payload], None]
-
-
-class _Place(NamedTuple):
-    """A block that has been read: its run, its number there, where it is in the read buffer."""
-
-    run: int
-    block: int
-    at: int
 
 
 class Layer:
@@ -111,9 +103,18 @@ class Layer:
     # Blocks
 
     def _run_blocks(
-        self, run: int, start: int, stop: int, scratch: Scratch, target: Target | None = None
-    ) -> Iterator[tuple[_Place, BlockHeader, Keys]]:
-        """(where, header, keys) of blocks start .. stop - 1 of one run."""
+        self,
+        run: int,
+        start: int,
+        stop: int,
+        scratch: Scratch,
+        wanted: bool,
+        target: Target | None = None,
+    ) -> Iterator[tuple[BlockHeader, Keys, Payload]]:
+        """(header, keys, payload) of blocks start .. stop - 1 of one run.
+
+        wanted: whether the payload is; target: as Scratch.decode takes it.
+        """
         index = self._indexes.get(run)
         offsets = index.offsets[start : stop + 1].tolist()
         done = start
@@ -128,26 +129,13 @@ class Layer:
                 scratch.check(turn)
                 at = offsets[block - start] - base
                 length = offsets[block - start + 1] - base - at
-                header, keys = self._decode(index, _Place(run, block, at), length, scratch, target)
-                yield _Place(run, block, at), header, keys
+                try:
+                    header, keys, payload = scratch.decode(at, length, wanted, target)
+                    self._compare(index, self.metas[run], block, header)
+                except BlockFault as fault:
+                    raise self._error(run, block, str(fault), int(index.offsets[block])) from None
+                yield header, keys, payload
             done = end
-
-    def _decode(
-        self,
-        index: RunIndex,
-        place: _Place,
-        length: int,
-        scratch: Scratch,
-        target: Target | None,
-    ) -> tuple[BlockHeader, Keys]:
-        """Decode the block of `length` bytes and compare it with the index."""
-        run, block, at = place
-        try:
-            header, keys = scratch.decode(at, length, target)
-            self._compare(index, self.metas[run], block, header)
-        except BlockFault as fault:
-            raise self._error(run, block, str(fault), int(index.offsets[block])) from None
-        return header, keys
 
     @staticmethod
     def _compare(index: RunIndex, meta: RunMeta, block: int, header: BlockHeader) -> None:
@@ -201,8 +189,7 @@ class Layer:
             start += 1
         number = start
         for run, begin, end in self._split(start, stop):
-            for place, header, keys in self._run_blocks(run, begin, end, scratch):
-                payload = self._payload(place, header, scratch) if wanted else NO_PAYLOAD
+            for _, keys, payload in self._run_blocks(run, begin, end, scratch, wanted):
                 scratch.held = self, number, keys, payload
                 number += 1
                 yield keys, payload
@@ -213,17 +200,8 @@ class Layer:
         The same as copying what read_records gives, without the copy.
         """
         for run, begin, end in self._split(start, stop):
-            for place, header, _ in self._run_blocks(run, begin, end, scratch, target):
-                self._payload(place, header, scratch, target)
+            for header, _, _ in self._run_blocks(run, begin, end, scratch, True, target):
                 target.at += header.keys
-
-    def _payload(
-        self, place: _Place, header: BlockHeader, scratch: Scratch, target: Target | None = None
-    ) -> Payload:
-        try:
-            return scratch.payload(place.at, header, target)
-        except BlockFault as fault:
-            raise self._error(place.run, place.block, str(fault)) from None
 
     def blocks_of(self, low: int, high: int) -> tuple[int, int]:
         """The least range of blocks that holds all keys with low <= key < high."""
@@ -281,8 +259,7 @@ class Layer:
         count = 0
         total = 0
         both = 0
-        for place, header, keys in self._run_blocks(run, 0, meta.blocks, scratch):
-            payload = self._payload(place, header, scratch)
+        for _, keys, payload in self._run_blocks(run, 0, meta.blocks, scratch, True):
             count += keys.size
             total += int(fingerprint(keys))
             if payload.size:
@@ -319,7 +296,7 @@ class Layer:
         while low < end:
             number = self._block_of(int(ordered[low]))
             run, block, _ = next(self._split(number, number + 1))
-            for place, header, held in self._run_blocks(run, block, block + 1, scratch):
+            for _, held, column in self._run_blocks(run, block, block + 1, scratch, True):
                 index = self._indexes.get(run)
                 high = end
                 if number + 1 < self.blocks:
@@ -329,8 +306,7 @@ class Layer:
                 where = np.minimum(where, held.size - 1)
                 hit = held[where] == ordered[low:high]
                 found[order[low:high]] = hit
-                if header.payload_bits:
-                    column = self._payload(place, header, scratch)
+                if column.size:
                     payload[order[low:high]] = np.where(hit, column[where], 0)
                 low = high
         return found, payload

@@ -184,21 +184,26 @@ class RunBuilder:
         n = keys.size
         if n == 0:
             return
-        if payload is None:
-            mixed, ascending = fingerprint_ascending(keys)
-        else:
-            mixed, both, ascending = survey_records(keys, payload)
-            self._record_fingerprint = (self._record_fingerprint + int(both)) & MASK_64
         first, last = int(keys[0]), int(keys[-1])
-        if not ascending or first <= self._last or last > MAX_KEY:
-            raise ValueError("the keys of a run ascend strictly and stay below 2**64 - 1")
+        if first <= self._last or last > MAX_KEY:
+            raise ValueError(block.UNORDERED)
         if self.count == 0:
             self._first = first
         self._last = last
-        self._fingerprint = (self._fingerprint + int(mixed)) & MASK_64
         self.count += n
         if whole:
             self._flush()
+        if payload is None:
+            mixed, ascending = fingerprint_ascending(keys)
+        elif whole and n <= self._block_keys:
+            mixed, both = self._write_records(keys, payload)
+            self._note(mixed, both)
+            return
+        else:
+            mixed, both, ascending = survey_records(keys, payload)
+        if not ascending:
+            raise ValueError(block.UNORDERED)
+        self._note(int(mixed), 0 if payload is None else int(both))
         at = 0
         while at < n:
             take = min(n - at, self._block_keys - self._held)
@@ -208,6 +213,11 @@ class RunBuilder:
             else:
                 self._stage(keys[at : at + take], part)
             at += take
+
+    def _note(self, mixed: int, both: int) -> None:
+        """Add to the fingerprints of the keys and of the records."""
+        self._fingerprint = (self._fingerprint + mixed) & MASK_64
+        self._record_fingerprint = (self._record_fingerprint + both) & MASK_64
 
     def _narrowed(self, keys: Keys, payload: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The payload of the keys in the type it is stored in; ValueError when it does not fit."""
@@ -237,6 +247,13 @@ class RunBuilder:
                 self._staged[: self._held], None if payload is None else payload[: self._held]
             )
             self._held = 0
+
+    def _write_records(self, keys: Keys, payload: npt.NDArray[Any]) -> tuple[int, int]:
+        """Write a block of its own; the fingerprints of its keys and of its records."""
+        at = self._encoder.length
+        checksum, mixed, both = self._encoder.add_records(keys, payload)
+        self._rows.append((int(keys[0]), at, keys.size, checksum & 0xFFFFFFFF))
+        return mixed, both
 
     def _write(self, keys: Keys, payload: npt.NDArray[Any] | None) -> None:
         at = self._encoder.length

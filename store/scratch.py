@@ -23,6 +23,7 @@ from store.block import (
 )
 from store.kernels import codec as codecs
 from store.kernels import column as columns
+from store.kernels import records
 
 U64 = np.uint64
 
@@ -94,12 +95,14 @@ class Scratch:
             raise RuntimeError("a Scratch serves one reader at a time; give each its own")
 
     def decode(
-        self, at: int, length: int, target: Target | None = None
-    ) -> tuple[BlockHeader, Keys]:
-        """Check and decode the block read[at:at + length]; its header and its keys.
+        self, at: int, length: int, wanted: bool = True, target: Target | None = None
+    ) -> tuple[BlockHeader, Keys, npt.NDArray[Any]]:
+        """Check and decode the block read[at:at + length]; its header, keys and payload.
 
-        The keys are a view of the target, or one that is valid until the next block is decoded.
-        Raises BlockFault or UnknownVersion before any key is handed out.
+        The payload is of dtype uint8, uint16 or uint32 by its width, one integer a key; it is empty
+        when the block has none or it is not `wanted`. Both are views of the target, or such that
+        are valid until the next block is decoded. Raises BlockFault or UnknownVersion before any
+        key is handed out.
         """
         self.held = None
         header = read_header(self.read.data[at : at + length])
@@ -110,7 +113,55 @@ class Scratch:
                 raise BlockFault(f"it has {header.keys} keys, and the index counts fewer")
         elif header.keys > keys.size:
             keys = self._keys = np.empty(header.keys, np.uint64)
-        data, start = self.read, at + HEADER.size
+        start = at + HEADER.size
+        if not wanted or header.payload_bits == 0:
+            self._body_of(header, start, keys)
+            return header, keys[: header.keys], NO_PAYLOAD
+        payload = self._column_for(header, target)
+        if header.flags == PAYLOAD_LISTED:
+            self._records_of(header, start, keys, payload)
+        else:
+            self._body_of(header, start, keys)
+            self._payload_of(header, start + header.stored_body, payload)
+        return header, keys[: header.keys], payload
+
+    def _column_for(self, header: BlockHeader, target: Target | None) -> npt.NDArray[Any]:
+        """Where the payload of a block goes."""
+        n = header.keys
+        column: npt.NDArray[Any]
+        if target is not None:
+            column = target.payload[target.at : target.at + n]
+            if column.dtype != PAYLOAD_TYPES[header.payload_bits]:
+                raise BlockFault(f"it has {header.payload_bits} bits of payload")
+            return column
+        if self._payload.size < n:
+            self._payload = np.empty(n, np.uint32)
+        column = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
+        return column
+
+    def _records_of(
+        self, header: BlockHeader, start: int, keys: Keys, payload: npt.NDArray[Any]
+    ) -> None:
+        """Decode body and payload, as they are written in a hurry, in one step."""
+        fault, other = records.decode_records(
+            self.read,
+            U64(start),
+            (U64(header.body), U64(header.payload)),
+            U64(header.codec),
+            _bounds(header),
+            self._work,
+            self._table,
+            keys,
+            payload,
+        )
+        if fault != codecs.OK:
+            raise BlockFault(_FAULTS[int(fault)])
+        if other != columns.OK:
+            raise BlockFault(_PAYLOAD_FAULTS[int(other)])
+
+    def _body_of(self, header: BlockHeader, start: int, keys: Keys) -> None:
+        """Decode a body into keys."""
+        data = self.read
         if header.flags & BODY_ZSTD:
             self._grow_body(header.body)
             self._unpack(start, header.stored_body, self._body[: header.body])
@@ -120,36 +171,16 @@ class Scratch:
             data,
             U64(start),
             U64(header.body),
-            U64(header.keys),
-            U64(header.shift),
-            U64(header.first),
-            U64(header.last),
+            *_bounds(header),
             self._work,
             keys,
         )
         if fault != codecs.OK:
             raise BlockFault(_FAULTS[int(fault)])
-        return header, keys[: header.keys]
 
-    def payload(
-        self, at: int, header: BlockHeader, target: Target | None = None
-    ) -> npt.NDArray[Any]:
-        """The payload of the block at read[at:], whose header is given; one integer a key.
-
-        dtype uint8, uint16 or uint32 by its width; empty when the block has none. A view of the
-        target, or one that is valid until the next payload is decoded. Raises BlockFault.
-        """
-        if header.payload_bits == 0:
-            return NO_PAYLOAD
-        n = header.keys
-        column: npt.NDArray[Any]
-        if target is not None:
-            column = target.payload[target.at : target.at + n]
-        else:
-            if self._payload.size < n:
-                self._payload = np.empty(n, np.uint32)
-            column = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
-        data, start = self.read, at + HEADER.size + header.stored_body
+    def _payload_of(self, header: BlockHeader, start: int, column: npt.NDArray[Any]) -> None:
+        """Decode a payload into `column`, one integer a key."""
+        data = self.read
         listed = header.flags & PAYLOAD_LISTED
         if header.flags & PAYLOAD_ZSTD:
             plain = column.view(np.uint8)
@@ -161,12 +192,12 @@ class Scratch:
         elif not listed:
             column.view(np.uint8)[:] = data[start : start + header.payload]
         if listed:
+            n = U64(header.keys)
             fault = columns.decode_column(
-                data, U64(start), U64(header.payload), U64(n), self._table, column
+                data, U64(start), U64(header.payload), n, self._table, column
             )
             if fault != columns.OK:
                 raise BlockFault(_PAYLOAD_FAULTS[int(fault)])
-        return column
 
     def _grow_body(self, size: int) -> None:
         """Make room for `size` bytes before zstd, and what a decoder may read behind them."""
@@ -190,3 +221,8 @@ class Scratch:
         if len(plain) != target.size:
             raise BlockFault("a zstd frame has another length than the header says")
         target[:] = np.frombuffer(plain, np.uint8)
+
+
+def _bounds(header: BlockHeader) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """(n, shift, first, last), as the decoders take them."""
+    return U64(header.keys), U64(header.shift), U64(header.first), U64(header.last)

@@ -150,7 +150,6 @@ class FibreAlgebra:
         self._remote = local ^ np.uint32(self._all_edges)
         side = self.side(depth - 1)
         self._old_side, self.new_side = side, 1 - side
-        self.record_bits = self._widths[self.new_side], self.shift
         self.merge_widths = self._widths[side], self._widths[1 - side]
         self.full = self._full[1 - side]
         self.ends = self._ends[1 - side]
@@ -183,6 +182,7 @@ class FibreAlgebra:
                     part, masks, n, self.shift, lows, self._remote, U64(bucket), space.pending
                 )
                 sent = self.children(space, part, int(total))
+                fibre_kernels.tag(sent, space.counts)
                 if sent.size and int(sent.max()) >= int(lows[-1]):
                     raise self.astray(int(sent.max()), (0, int(lows[-1])))
                 clock.lap("expand")
@@ -192,14 +192,16 @@ class FibreAlgebra:
                 clock.lap("route")
 
     def children(self, space: FibreSpace, keys: Keys, total: int) -> Keys:
-        """The arrivals that keys[i] sends through the edges space.pending[i], `total` in all."""
+        """The keys that keys[i] leads to through the edges space.pending[i], `total` in all.
+
+        Grouped by edge; space.counts: the sizes of the groups.
+        """
         if total == 0:
             return space.children[:0]
         side, counts = self._old_side, space.counts
         n = int(keys.size)
         got = self.fibre.expand(keys, space.pending, n, side, space.children, counts)
         require("expand", "pending edges", Tally(total), Tally(int(got)))
-        fibre_kernels.tag(space.children, counts)
         return space.children[:got]
 
     def astray(self, arrival: int, bounds: tuple[int, int]) -> PuzzleError:
@@ -265,17 +267,15 @@ class FibreAlgebra:
         return np.asarray(found & here & (bit == 1), np.bool_)
 
 
-def _ends(incident: npt.NDArray[np.uint16]) -> list[tuple[np.uint64, np.uint64]]:
-    """The masks of places by which count_incident counts up to four edges a place, for each call.
-
-    incident: as in Fibre, for one side.
-    """
+def _ends(incident: npt.NDArray[np.uint16]) -> Keys:
+    """The masks of places that count_incident takes. incident: as in Fibre, for one side."""
     degrees = [int(incident[1 << bit]).bit_count() for bit in range(incident.size.bit_length() - 1)]
     masks = [
         sum(1 << bit for bit, degree in enumerate(degrees) if degree > level) for level in range(16)
     ]
-    return [
-        (U64(one | three << 32), U64(two | four << 32))
+    rows = [
+        [one | three << 32, two | four << 32]
         for one, two, three, four in zip(*(masks[k::4] for k in range(4)), strict=True)
         if one
     ]
+    return np.array(rows, np.uint64).reshape(-1, 2)

@@ -2,6 +2,9 @@
 
 A record's payload is three masks, one above the other: the places of its states, the free places
 still to be visited, the edges still to be taken. An arrival is (key << EDGE_BITS) | edge.
+
+The last three are compositions of the others: a call from Python gives up the interpreter lock and
+has to win it back, which takes the longer the more workers there are.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from store.kernels.jit import kernel, popcount64
+from store.kernels.sort import radix_sort
 
 U64 = np.uint64
 ZERO = U64(0)
@@ -172,17 +176,20 @@ def count_bits(payload: Any, n: Any, width: Any, shift: Any) -> Any:
 
 
 @kernel
-def count_incident(payload: Any, n: Any, one: Any, two: Any) -> Any:
+def count_incident(payload: Any, n: Any, ends: Any) -> Any:
     """How many edges end at the places of n records' states, pending or not.
 
-    one, two: masks of the places at which at least so many edges end, and in their upper half words
-    at least three and four.
+    ends: uint64[k, 2]. Masks of the places at which at least one or two edges end are ends[0, 0]
+    and ends[0, 1], three or four the upper half words of both; for more edges the next row.
     """
     total = ZERO
-    for i in range(n):
-        record = U64(payload[U64(i)]) & LOW_16
-        record |= record << SIXTEEN << SIXTEEN
-        total += popcount64((record & one) | ((record & two) << SIXTEEN))
+    for row in range(U64(ends.shape[0])):
+        one = ends[U64(row), ZERO]
+        two = ends[U64(row), ONE]
+        for i in range(n):
+            record = U64(payload[U64(i)]) & LOW_16
+            record |= record << SIXTEEN << SIXTEEN
+            total += popcount64((record & one) | ((record & two) << SIXTEEN))
     return total
 
 
@@ -328,6 +335,80 @@ def combine(
     return stop, key_stop, at + (to - gap), states + more + rest
 
 
+@kernel
+def land(children: Any, counts: Any, low: Any, out: Any, at: Any) -> Any:
+    """Tag children, which were grouped by edge, and append them to out[at:] as residuals to `low`.
+
+    Returns (their weight before, the greatest residual); children: at least one.
+    """
+    tag(children, counts)
+    n = U64(children.size)
+    weight = weigh(children, n, ZERO)
+    append(children, n, low, out, at)
+    return weight, U64(out[at : at + n].max())
+
+
+@kernel
+def arrange(
+    values: Any,
+    other: Any,
+    n: Any,
+    bits: Any,
+    digit: Any,
+    digits: Any,
+    low: Any,
+    table: Any,
+    shift: Any,
+    keys: Any,
+    spare: Any,
+    masks: Any,
+) -> Any:
+    """Sort the arrivals values[:n] by key and collect them.
+
+    values, other, digit, digits: as radix_sort takes them; bits: of the keys; low, table: as
+    collect takes them; keys, spare: the memory of `values` and of `other` as uint64, room for n;
+    shift: as weigh_keys takes it. Returns (whether the keys are in `spare` and not in `keys`, their
+    number, arrivals among them, weight of these); masks holds the bits that they bring.
+    """
+    if radix_sort(values, other, n, EDGE_BITS, bits, digit, digits) != ZERO:
+        m = collect(other, n, low, table, keys, masks)
+        arrived, weight = weigh_keys(keys, masks, m, shift)
+        return False, m, arrived, weight
+    m = collect(values, n, low, table, spare, masks)
+    arrived, weight = weigh_keys(spare, masks, m, shift)
+    return True, m, arrived, weight
+
+
+@kernel
+def make_block(
+    own: Any,
+    payload: Any,
+    i: Any,
+    n: Any,
+    keys: Any,
+    bits: Any,
+    j: Any,
+    m: Any,
+    widths: Any,
+    full: Any,
+    half: Any,
+    shift: Any,
+    ends: Any,
+    out: Any,
+    out_payload: Any,
+) -> Any:
+    """combine(), and what is counted again of the records that it wrote.
+
+    Returns what combine does, and (their states, their pending edges, the edges at their places).
+    """
+    i, j, written, states = combine(
+        own, payload, i, n, keys, bits, j, m, widths, full, half, out, out_payload
+    )
+    again, pending = count_bits(out_payload, written, widths[1], shift)
+    incident = count_incident(out_payload, written, ends)
+    return i, j, written, states, again, pending, incident
+
+
 def warm() -> None:
     """Compile or load every kernel of this module."""
     keys = np.array([1, 2, LAST], np.uint64)
@@ -345,7 +426,14 @@ def warm() -> None:
         append_within(values, two, ZERO, two, ZERO, values.copy(), ZERO)
         collect(values, two, ZERO, table, out, small)
         weigh(values, two, ZERO)
+        land(out[:2].copy(), np.zeros(2, np.uint64), ZERO, values, ZERO)
+        digits = np.zeros(64, np.uint64)
+        work = values, values.copy(), two, two, two, digits
+        arrange(*work, ZERO, table, two, out, out.copy(), small)
     weigh_keys(out, small, two, two)
     count_bits(small, two, two, two)
-    count_incident(small, two, two, two)
-    combine(keys, small, two, two, keys, small, two, two, (two, two), small, two, out, small.copy())
+    ends = np.zeros((1, 2), np.uint64)
+    count_incident(small, two, ends)
+    merge = keys, small, two, two, keys, small, two, two, (two, two), small, two
+    combine(*merge, out, small.copy())
+    make_block(*merge, two, ends, out, small.copy())

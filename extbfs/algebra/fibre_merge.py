@@ -16,7 +16,7 @@ from extbfs.algebra.bounds import WORD
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
 from extbfs.algebra.fibre_work import FibreEmitter, FibreSpace, Payload, append_within, weight_of
-from extbfs.algebra.records import sort_records, tally_of, tally_records
+from extbfs.algebra.records import digits_of, tally_of, tally_records
 from extbfs.algebra.window import Overfull
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
@@ -94,16 +94,23 @@ class FibreMerge:
             came += weight_of(first[start:end], span[0])
             n = end
         self._worker.clock.lap("gather")
-        values, _ = sort_records(first, second, n, span[1] - span[0], space.digits, EDGE_BITS)
+        in_second, m, arrived, weight = fibre_kernels.arrange(
+            first,
+            second,
+            U64(n),
+            *digits_of(n, span[1] - span[0], EDGE_BITS),
+            space.digits,
+            U64(span[0]),
+            self._algebra.table,
+            self._algebra.shift,
+            space.first,
+            space.second,
+            space.bits,
+        )
+        require(self._where, "sort", came, Tally(int(arrived), int(weight)))
         self._worker.clock.lap("sort")
-        spare = space.second if values is first else space.first
-        table = self._algebra.table
-        m = int(fibre_kernels.collect(values, U64(n), U64(span[0]), table, spare, space.bits))
-        shift = self._algebra.shift
-        found = Tally(*map(int, fibre_kernels.weigh_keys(spare, space.bits, U64(m), shift)))
-        require(self._where, "sort", came, found)
         self._emitter.take(own_tally, local, routed)
-        self._combine((i, n_own), spare, m, n)
+        self._combine((i, n_own), space.second if in_second else space.first, int(m), n)
 
     def _combine(self, own: tuple[int, int], keys: Keys, m: int, arrivals: int) -> None:
         """Make the next layer of the own records in a range, and of keys[:m] and their bits."""
@@ -114,7 +121,7 @@ class FibreMerge:
         i, j = U64(own[0]), ZERO
         done = 0
         while int(i) < own[1] or int(j) < m:
-            i, j, written, states = fibre_kernels.combine(
+            i, j, written, *counts = fibre_kernels.make_block(
                 space.own,
                 space.payload,
                 U64(i),
@@ -126,11 +133,13 @@ class FibreMerge:
                 algebra.merge_widths,
                 algebra.full,
                 space.lane,
+                algebra.shift,
+                algebra.ends,
                 space.out,
                 space.out_payload,
             )
             self._worker.clock.lap("merge")
-            done += emitter.add(int(written), int(states))
+            done += emitter.add(int(written), *map(int, counts))
         space.own[own[1]] = kept
         require(self._where, "cleared edges", Tally(arrivals), Tally(done))
         require(self._where, "merge", Tally(own[1], m), Tally(int(i), int(j)))
@@ -152,10 +161,10 @@ class FibreMerge:
             if n + children.size > space.arrivals:
                 raise Overfull
             if children.size:
-                local += weight_of(children, 0)
                 base, width = U64(self._range[0]), self._range[1] - self._range[0]
-                fibre_kernels.append(children, U64(children.size), base, out, U64(n))
-                if int(out[n : local.count].max()) >= width:
+                weight, most = fibre_kernels.land(children, space.counts, base, out, U64(n))
+                local += Tally(children.size, int(weight))
+                if int(most) >= width:
                     raise self._algebra.astray(int(children.max()), self._range)
             clock.lap("expand")
         return begin, end, local
@@ -180,6 +189,7 @@ class FibreMerge:
             own += int(mine.size)
             for children in self._children(keys, payload):
                 n = local.count
+                fibre_kernels.tag(children, space.counts)
                 end = append_within(space, children, 0, span, out, n)
                 local += weight_of(out[n:end], span[0])
             clock.lap("expand")

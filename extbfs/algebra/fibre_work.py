@@ -94,25 +94,22 @@ class FibreEmitter(Emitter):
         self._local += local
         self._routed += routed
 
-    def add(self, records: int, states: int) -> int:
+    def add(self, records: int, states: int, again: int, pending: int, incident: int) -> int:
         """Emit the records in the output arrays; the moves that were made into them.
 
-        The states are counted again, and of all edges at their places those are made that are not
-        pending: so a record that the merge lost, doubled or changed shows.
+        The states are counted again, and of all edges that end at their places those are made that
+        are not pending: so a record that the merge lost, doubled or changed shows.
         """
-        keys, payload = self._space.out[:records], self._space.out_payload[:records]
-        n, algebra = U64(records), self._algebra
-        found, pending = map(int, fibre_kernels.count_bits(payload, n, *algebra.record_bits))
-        require("the merge", "records", Tally(states), Tally(found))
+        require("the merge", "records", Tally(states), Tally(again))
         self._states += states
         self._pending += pending
         if records:
+            keys, payload = self._space.out[:records], self._space.out_payload[:records]
             self.emit(keys, payload)
             if self._puzzle.has_goal:
-                depth = 0 if algebra.side(0) == algebra.new_side else 1
-                self.look(algebra.states(depth, keys, payload))
-        ends = sum(int(fibre_kernels.count_incident(payload, n, *masks)) for masks in algebra.ends)
-        return ends - pending
+                depth = 0 if self._algebra.side(0) == self._algebra.new_side else 1
+                self.look(self._algebra.states(depth, keys, payload))
+        return incident - pending
 
     def close(self) -> Books:
         """Close the run and the books."""

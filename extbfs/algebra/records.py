@@ -44,8 +44,16 @@ def sort_records(
 
     table: uint64[DIGIT_TABLE] scratch; ignored: low bits that do not matter to the order.
     """
+    bits, digit = digits_of(n, width, ignored)
+    swapped = sort.radix_sort(first, second, U64(n), ignored, bits, digit, table)
+    return (second, first) if int(swapped) else (first, second)
+
+
+def digits_of(n: int, width: int, ignored: np.uint64 = ZERO) -> tuple[np.uint64, np.uint64]:
+    """(bits, bits a pass) by which radix_sort sorts n records below `width`, as sort_records does.
+
+    Passes of equal digits, and narrow ones where a wide table would cost more than it saves.
+    """
     bits = max(1, (width - 1).bit_length() - int(ignored))
     widest = NARROW_DIGIT if n < NARROW_BELOW else WIDE_DIGIT
-    digit = -(-bits // -(-bits // widest))
-    swapped = sort.radix_sort(first, second, U64(n), ignored, U64(bits), U64(digit), table)
-    return (second, first) if int(swapped) else (first, second)
+    return U64(bits), U64(-(-bits // -(-bits // widest)))

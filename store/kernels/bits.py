@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from store.kernels.jit import ctz64, kernel, load64, popcount64, store64
+from store.kernels.jit import ctz64, full_bytes, kernel, load64, popcount64, store64
 
 U64 = np.uint64
 U8 = np.uint8
@@ -34,10 +34,6 @@ WRONG_COUNT = U64(4)
 WRONG_LAST = U64(5)
 BAD_TABLE = U64(6)
 BAD_CODE = U64(7)
-
-SEVENS = U64(0x7F7F7F7F7F7F7F7F)
-SIDE_BY_SIDE = U64(0x0102040810204080)
-TOP_BYTE = U64(56)
 
 LOAD = U64(56)
 """This many bits can be had with one load or store, wherever in a byte they begin."""
@@ -89,12 +85,7 @@ def list_escapes(data: Any, at: Any, begin: Any, end: Any, where: Any, base: Any
     """
     found = base
     for group in range(begin, end, SIXTY_FOUR):
-        escapes = ZERO
-        for j in range(ZERO, SIXTY_FOUR, EIGHT):
-            word = ~load64(data, at + group + j)
-            # Bit 7 of every byte that was 255; then these eight bits side by side.
-            zeros = ~(((word & SEVENS) + SEVENS) | word | SEVENS)
-            escapes |= (((zeros >> SEVEN) * SIDE_BY_SIDE) >> TOP_BYTE) << j
+        escapes = full_bytes(data, at + group)
         if end - group < SIXTY_FOUR:
             escapes &= (ONE << (end - group)) - ONE
         behind = found + popcount64(escapes)

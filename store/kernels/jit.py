@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 import store.kernels
 
-__all__ = ["U64", "clz64", "ctz64", "kernel", "load64", "popcount64", "store64"]
+__all__ = ["U64", "clz64", "ctz64", "full_bytes", "kernel", "load64", "popcount64", "store64"]
 
 U64 = np.uint64
 config: Any = numba.config
@@ -85,6 +85,25 @@ def _store64(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.uint64, types.uint64), codegen
 
 
+@intrinsic
+def _full_bytes(typing_context: Any, array: Any, index: Any) -> Any:
+    # One comparison of 64 bytes: LLVM cuts it into what the machine's vectors can do.
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = ir.VectorType(ir.IntType(8), 64)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        vector = builder.load(builder.bitcast(builder.gep(data, [args[1]]), lanes.as_pointer()))
+        vector.align = 1
+        full = ir.Constant(lanes, [ir.Constant(ir.IntType(8), 255)] * 64)
+        return builder.bitcast(builder.icmp_unsigned("==", vector, full), _WORD)
+
+    return types.uint64(array, types.uint64), codegen
+
+
+def _plain_full_bytes(array: Any, index: Any) -> Any:
+    few = array[int(index) : int(index) + 64]
+    return U64(sum(1 << i for i in np.flatnonzero(few == 255).tolist()))
+
+
 def _plain_popcount64(value: Any) -> Any:
     return U64(int(value).bit_count())
 
@@ -113,6 +132,9 @@ popcount64: Any = _popcount64 if _compiled else _plain_popcount64
 ctz64: Any = _ctz64 if _compiled else _plain_ctz64
 # The number of zero bits above the highest one bit; 64 for 0.
 clz64: Any = _clz64 if _compiled else _plain_clz64
+# full_bytes(bytes uint8[n], i uint64): bit k is set when bytes[i + k] is 255, for 0 <= k < 64; any i,
+# no bounds check.
+full_bytes: Any = _full_bytes if _compiled else _plain_full_bytes
 # load64(bytes uint8[n], i uint64): the eight bytes from i on as a uint64. Any i, no bounds check.
 load64: Any = _load64 if _compiled else _plain_load64
 # store64(bytes uint8[n], i uint64, value uint64): writes eight bytes at i. No bounds check.

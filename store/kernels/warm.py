@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from store.kernels import bitmap, codec, column, fingerprint, merge, route, sort
+from store.kernels import bitmap, codec, column, fingerprint, merge, records, route, sort
 
 U64 = np.uint64
 ONE = U64(1)
@@ -23,6 +23,7 @@ def warm_reading(payload_bits: int | None) -> None:
     fingerprint.warm(payload_bits)
     if payload_bits is None or payload_bits > 8:
         column.warm(payload_bits)
+        records.warm(payload_bits)
 
 
 def warm_routing() -> None:

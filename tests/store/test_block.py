@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store import block
-from store.block import BODY_ZSTD, HEADER, PAYLOAD_LISTED, PAYLOAD_ZSTD, BlockEncoder, BlockFault
+from store.block import (
+    BODY_ZSTD,
+    HEADER,
+    PAYLOAD_LISTED,
+    PAYLOAD_TYPES,
+    PAYLOAD_ZSTD,
+    BlockEncoder,
+    BlockFault,
+)
 from store.errors import UnknownVersion
 from store.kernels import codec
 from store.scratch import Scratch
@@ -37,8 +45,8 @@ def decoded(data: bytes) -> tuple[list[int], list[int]]:
     at = 11
     SCRATCH.read[:] = 0xEE
     SCRATCH.read[at : at + len(data)] = np.frombuffer(data, np.uint8)
-    header, keys = SCRATCH.decode(at, len(data))
-    return keys.tolist(), SCRATCH.payload(at, header).tolist()
+    _, keys, payload = SCRATCH.decode(at, len(data))
+    return keys.tolist(), payload.tolist()
 
 
 def refused(data: bytes, what: str) -> None:
@@ -247,3 +255,31 @@ def test_odd_payload_widths_are_refused(bits: int) -> None:
 def test_an_unknown_profile_is_refused() -> None:
     with pytest.raises(ValueError, match='"fast", "swift" or "compact", not \'small\''):
         BlockEncoder(0, "small")
+
+
+@pytest.mark.parametrize("profile", ["fast", "swift", "compact"])
+@given(
+    st.lists(st.tuples(st.integers(0, 999), st.integers(0, 200)), min_size=1, max_size=300),
+    st.sampled_from([8, 16, 32]),
+    st.booleans(),
+)
+def test_records_in_one_step_are_the_block_that_add_writes(profile, records, bits, dense):
+    records = sorted({(key if dense else key**5): value for key, value in records}.items())
+    keys = array([key for key, _ in records])
+    payload = np.array([value for _, value in records], PAYLOAD_TYPES[bits])
+    one, other = BlockEncoder(bits, profile), BlockEncoder(bits, profile)
+    checksum, mixed, both = one.add_records(keys, payload)
+    assert checksum == other.add(keys, payload)
+    assert bytes(one.buffer[: one.length]) == bytes(other.buffer[: other.length])
+    assert mixed == naive.fingerprint(keys.tolist())
+    assert both == naive.record_fingerprint(keys.tolist(), payload.tolist())
+
+
+@pytest.mark.parametrize("profile", ["fast", "swift", "compact"])
+@pytest.mark.parametrize("bits", [8, 32])
+def test_records_that_do_not_ascend_are_not_written(profile, bits):
+    encoder = BlockEncoder(bits, profile)
+    for keys in ([3, 3], [5, 4], [1, 9, 2]):
+        with pytest.raises(ValueError, match="ascend strictly"):
+            encoder.add_records(array(keys), np.zeros(len(keys), PAYLOAD_TYPES[bits]))
+    assert encoder.length == 0
