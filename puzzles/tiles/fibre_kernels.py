@@ -58,9 +58,15 @@ def expand(
 ) -> U64:
     """See `puzzles.fibre.Fibre.expand`; plan: uint64[edges, 2], the first and last + 1 hop."""
     at = _0
+    used = U64(0)
+    for i in range(total):
+        used |= U64(pending[i])
     for edge in range(U64(len(plan))):
         first, end = plan[edge, 0], plan[edge, 1]
         group = at
+        if (used >> edge) & _1 == _0:
+            counts[edge] = _0
+            continue
         for low in range(_0, total, U64(SLICE)):
             found = out[at:]
             n = pick(keys, pending, low, min(total, low + U64(SLICE)), edge, found)
