@@ -180,13 +180,17 @@ def _short_tail(
     odd = hop[H_ODD]
     a, a_m, a_k = hop[10], hop[11], hop[12]
     low, high = parities[hop[13] :], parities[hop[17] :]
+    known = ~_0
+    parity = _0
     for i in range(n):
         key = source[i]
         short_key = key >> drop
         before = mulhi(short_key, multiplier)
         value = mulhi(short_key * multiplier, size)
-        rest = mulhi(before << _1, a_m) >> a_k
-        parity = odd ^ U64(low[before - rest * a]) ^ U64(high[rest])
+        if before != known:  # seldom, since keys that ascend share the digits before for long
+            known = before
+            rest = mulhi(before << _1, a_m) >> a_k
+            parity = odd ^ U64(low[before - rest * a]) ^ U64(high[rest])
         out[i] = key + U64(np.int64(table[(value << _1) + parity])) * unit + shift
 
 
