@@ -131,7 +131,7 @@ class BlockEncoder:
     """Writes blocks one behind the other into a buffer that grows; not thread-safe.
 
     profile: "fast" takes the shortest body that needs no zstd; "swift" one that is written and read
-    in less time, unless it takes over twelve bits a key; "compact" tries zstd as well.
+    in less time, unless it takes over sixteen bits a key; "compact" tries zstd as well.
     """
 
     def __init__(self, payload_bits: int, profile: str) -> None:

@@ -234,13 +234,6 @@ class Layer:
             if begin < end:
                 yield keys[begin:end], payload[begin:end]
 
-    def keys_in(self, start: int, stop: int) -> int:
-        """The number of keys in blocks start .. stop - 1, by the indexes."""
-        return sum(
-            int(self._indexes.get(run).counts[begin:end].sum())
-            for run, begin, end in self._split(start, stop)
-        )
-
     def weights(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """(first key, number of keys) of every block of the layer, from the indexes."""
         indexes = [self._indexes.get(run) for run in self._filled]

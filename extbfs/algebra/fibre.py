@@ -40,7 +40,7 @@ from store.run import RunBuilder
 U64 = np.uint64
 OWN_KEYS = 1 << 18
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
-SAMPLES = 2
+SAMPLES = 1
 """Keys of the old layer that are looked at for every bucket wanted, at least."""
 SLICE = 1 << 16
 """Records expanded in one call."""
@@ -222,6 +222,8 @@ class FibreAlgebra:
         ended = np.searchsorted(lasts, lows[:-1], side="left")
         before = np.concatenate([[0], np.cumsum(counts)])
         own = np.where(begun > ended, before[begun] - before[ended], 0)
+        self.blocks = list(zip(ended.tolist(), np.maximum(begun, ended).tolist(), strict=True))
+        self.keys_before = before.tolist()
         return np.asarray(arrivals + own.astype(np.uint64), np.uint64)
 
     def combine(

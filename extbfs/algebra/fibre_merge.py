@@ -153,7 +153,13 @@ class FibreMerge:
         """
         space, clock = self._space, self._worker.clock
         low, high = (bound >> int(EDGE_BITS) for bound in self._range)
-        begin, end = space.window.load(self._layer, low, high, self._worker.scratch)
+        begin, end = space.window.load(
+            self._layer,
+            self._algebra.blocks[self._bucket],
+            self._algebra.keys_before,
+            (low, high),
+            self._worker.scratch,
+        )
         clock.lap("read")
         local = NOTHING
         for children in self._children(space.own[begin:end], space.payload[begin:end]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -34,26 +36,34 @@ class Window:
         self._next = 0
         self._end = 0
 
-    def load(self, layer: Layer, low: int, high: int, scratch: Scratch) -> tuple[int, int]:
-        """Where in keys and payload the records with low <= key < high lie: a half-open range.
+    def load(
+        self,
+        layer: Layer,
+        blocks: tuple[int, int],
+        keys_before: Sequence[int],
+        bounds: tuple[int, int],
+        scratch: Scratch,
+    ) -> tuple[int, int]:
+        """Where in keys and payload the records of a half-open range of keys lie: such a range too.
 
-        They stay until the next call. Raises Overfull when the blocks that they lie in do not fit.
+        blocks: those that hold the keys; keys_before: for every block of the layer, and for its
+        end, the keys of the blocks before. The records stay until the next call. Raises Overfull
+        when the blocks do not fit.
         """
-        start, stop = layer.blocks_of(low, high)
+        start, stop = blocks
+        low = bounds[0]
         at = 0
         if layer is self._layer and low >= self._low and start < self._next <= stop:
-            kept = slice(int(np.searchsorted(self.keys[: self._end], np.uint64(low))), self._end)
+            kept = slice(int(self.keys[: self._end].searchsorted(np.uint64(low))), self._end)
             at = kept.stop - kept.start
             self.keys[:at] = self.keys[kept]
             self.payload[:at] = self.payload[kept]
             start = self._next
         self.forget()
-        if at + layer.keys_in(start, stop) > self._records:
+        if at + keys_before[stop] - keys_before[start] > self._records:
             raise Overfull
         target = Target(self.keys[: self._records], self.payload[: self._records], at)
         layer.read_into(start, stop, target, scratch)
         self._layer, self._low, self._next, self._end = layer, low, stop, target.at
-        begin, end = np.searchsorted(
-            self.keys[: target.at], np.array([low, high], np.uint64)
-        ).tolist()
+        begin, end = self.keys[: target.at].searchsorted(np.array(bounds, np.uint64)).tolist()
         return begin, end

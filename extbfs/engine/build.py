@@ -164,7 +164,7 @@ class DepthBuild:
         engine.board.stage("expand", plan.depth, len(done), plan.pieces)
         return engine.crew.run(jobs, self._expand_piece, self._handle, self._tick)
 
-    def _expand_piece(self, worker: Worker, piece: int) -> None:
+    def _expand_piece(self, worker: Worker, piece: int) -> Event:
         plan, algebra = self.plan, self.engine.algebra
         start = piece * plan.piece_blocks
         stop = min(start + plan.piece_blocks, self.layer.blocks)
@@ -174,7 +174,7 @@ class DepthBuild:
         worker.clock.start()
         algebra.expand(worker, self.layer, start, stop)
         worker.pieces.append(piece)
-        self.engine.crew.events.put(("piece", piece))
+        return "piece", piece
 
     def _flush(self, worker: Worker) -> None:
         """Write the worker's finished pieces as a spill file, to be recorded once it is durable."""
@@ -266,7 +266,7 @@ class DepthBuild:
         grain = max(1, min(NEIGHBOURS, len(jobs) // (16 * len(engine.crew.workers))))
         return engine.crew.run(jobs, self._merge_bucket, self._handle, self._tick, grain=grain)
 
-    def _merge_bucket(self, worker: Worker, bucket: int) -> None:
+    def _merge_bucket(self, worker: Worker, bucket: int) -> Event:
         if worker.flushed != self._epoch:
             self._flush(worker)
         worker.clock.start()
@@ -284,7 +284,7 @@ class DepthBuild:
         books = self.engine.algebra.combine(
             worker, self.layer, self._arrivals, bucket, self.history, sink
         )
-        self.engine.crew.events.put(("bucket", Bucket(bucket, runs, books)))
+        return "bucket", Bucket(bucket, runs, books)
 
     def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
         """All buckets are merged: sync, check the books of the whole depth, stage its records."""
@@ -316,7 +316,10 @@ class DepthBuild:
     def _handle(self, event: Event) -> None:
         kind, value = event
         board = self.engine.board
-        if kind == "piece":
+        if kind == "news":
+            for news in value:
+                self._handle(news)
+        elif kind == "piece":
             board.advance(1)
         elif kind == "bucket":
             self._pending.append(value)

@@ -7,6 +7,7 @@ crew computes, reads and writes files. A job is an integer; jobs are handed out 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -16,8 +17,9 @@ from extbfs.engine.worker import Worker
 TICK = 0.1
 """Seconds the coordinator waits for news before it looks at clock and signals again."""
 
-Work = Callable[[Worker, int], None]
 Event = tuple[str, Any]
+Work = Callable[[Worker, int], Event | None]
+"""Does a job; what is to be reported of it."""
 
 
 class Crew:
@@ -55,13 +57,13 @@ class Crew:
     ) -> bool:
         """Run work(worker, job) for every job; True when all were done, False when stopped.
 
-        handle(event) is called in the calling thread for what the crew posts, tick() a few times a
-        second; when tick() returns False no further job is handed out. The first exception of a job
-        stops the rest and is raised here once all workers are at rest. A single job runs in the
-        calling thread. With `everyone`, job i is given to worker i. grain: neighbouring jobs that
-        one worker does in a row.
+        handle(event) is called in the calling thread for what the crew posts, and ("news", events)
+        for what some jobs report; tick() a few times a second; when it returns False no further job
+        is handed out. The first exception of a job stops the rest and is raised here once all
+        workers are at rest. A single job runs in the calling thread. With `everyone`, job i is
+        given to worker i. grain: neighbouring jobs that one worker does in a row.
         """
-        shift = Shift(jobs, work, everyone, grain)
+        shift = Shift(jobs, work, self.events.put, everyone, grain)
         if len(jobs) <= 1 and not everyone:
             shift.serve(self.workers[0])
             while not self.events.empty():
@@ -106,8 +108,16 @@ class Crew:
 class Shift:
     """One hand-out of jobs to the crew."""
 
-    def __init__(self, jobs: Sequence[int], work: Work, everyone: bool, grain: int) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[int],
+        work: Work,
+        post: Callable[[Event], None],
+        everyone: bool,
+        grain: int,
+    ) -> None:
         self._jobs = jobs
+        self._post = post
         self._grain = grain
         self._done = 0
         self._work = work
@@ -126,14 +136,29 @@ class Shift:
                     self._done += 1
                 return
             while batch := self._take():
-                for job in batch:
-                    if self._stopped:
-                        return
-                    self._work(worker, job)
-                    with self._lock:
-                        self._done += 1
+                self._do(worker, batch)
         except BaseException as error:
             self.fail(error)
+
+    def _do(self, worker: Worker, batch: Sequence[int]) -> None:
+        """Work off some jobs; report together what takes less than a tick, and wake nobody else."""
+        news: list[Event] = []
+        reported = time.monotonic()
+        try:
+            for job in batch:
+                if self._stopped:
+                    return
+                event = self._work(worker, job)
+                if event is not None:
+                    news.append(event)
+                with self._lock:
+                    self._done += 1
+                if time.monotonic() - reported >= TICK:
+                    self._post(("news", news))
+                    news, reported = [], time.monotonic()
+        finally:
+            if news:
+                self._post(("news", news))
 
     def _take(self) -> Sequence[int]:
         with self._lock:

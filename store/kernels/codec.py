@@ -254,14 +254,14 @@ def encode(keys: Any, n: Any, out: Any, at: Any, work: Any) -> Any:
 
 @kernel
 def encode_swift(keys: Any, n: Any, out: Any, at: Any, work: Any) -> Any:
-    """As encode, but BYTES where that takes no more than twelve bits a key, or else BITMAP."""
+    """As encode, but BYTES where that takes no more than sixteen bits a key and BITMAP more."""
     seen = survey(keys, n)
     if seen == ZERO:
         return RAW, ZERO, at
     shift = ctz64(seen)
     bitmap = ((((keys[n - ONE] - keys[ZERO]) >> shift) >> SIX) + ONE) << THREE
     if bitmap > n:
-        end = encode_bytes(keys, n, shift, n >> ONE, out, at, work)
+        end = encode_bytes(keys, n, shift, n, out, at, work)
         if end != ZERO and end - at <= bitmap:
             return BYTES, shift, end
     return encode(keys, n, out, at, work)

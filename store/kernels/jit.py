@@ -132,7 +132,7 @@ popcount64: Any = _popcount64 if _compiled else _plain_popcount64
 ctz64: Any = _ctz64 if _compiled else _plain_ctz64
 # The number of zero bits above the highest one bit; 64 for 0.
 clz64: Any = _clz64 if _compiled else _plain_clz64
-# full_bytes(bytes uint8[n], i uint64): bit k is set when bytes[i + k] is 255, for 0 <= k < 64; any i,
+# full_bytes(bytes uint8[n], i uint64): bit k is set when bytes[i + k] is 255, 0 <= k < 64. Any i,
 # no bounds check.
 full_bytes: Any = _full_bytes if _compiled else _plain_full_bytes
 # load64(bytes uint8[n], i uint64): the eight bytes from i on as a uint64. Any i, no bounds check.

@@ -97,7 +97,7 @@ def test_the_swift_body_is_bytes_where_they_are_few(keys: list[int]) -> None:
     swift = every[int(codec.BYTES)]
     slots = (keys[-1] - keys[0]) >> naive.shift_of(keys)
     bitmap = (slots // 64 + 1) * 8
-    if bitmap > len(keys) and len(swift[1]) <= min(bitmap, len(keys) + len(keys) // 2):
+    if bitmap > len(keys) and len(swift[1]) <= min(bitmap, 2 * len(keys)):
         assert (chosen, shift, body) == (int(codec.BYTES), *swift)
     else:
         assert (chosen, shift, body) == encode(keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,12 +27,17 @@ def layer() -> Layer:
     )
 
 
+def load(window: Window, layer: Layer, low: int, high: int, scratch: Scratch) -> tuple[int, int]:
+    before = [0, *np.cumsum(layer.weights()[1]).tolist()]
+    return window.load(layer, layer.blocks_of(low, high), before, (low, high), scratch)
+
+
 LAYER = layer()
 RANGES = st.lists(st.integers(0, 2100), min_size=2, max_size=12)
 
 
 def check(window: Window, scratch: Scratch, low: int, high: int) -> None:
-    begin, end = window.load(LAYER, low, high, scratch)
+    begin, end = load(window, LAYER, low, high, scratch)
     expected = [key for key in KEYS if low <= key < high]
     assert window.keys[begin:end].tolist() == expected
     assert window.payload[begin:end].tolist() == [3 * key for key in expected]
@@ -72,17 +78,17 @@ class TestWindow:
     def test_too_many_records_and_then_fewer(self):
         window, scratch = Window(45, 4), Scratch()
         with pytest.raises(Overfull):
-            window.load(LAYER, 0, 2100, scratch)
+            load(window, LAYER, 0, 2100, scratch)
         check(window, scratch, 0, KEYS[20])
         check(window, scratch, KEYS[20], KEYS[40])
         with pytest.raises(Overfull):
-            window.load(LAYER, KEYS[40], KEYS[100], scratch)
+            load(window, LAYER, KEYS[40], KEYS[100], scratch)
         check(window, scratch, KEYS[40], KEYS[70])
 
     def test_another_layer_is_not_mistaken(self):
         window, scratch = Window(len(KEYS) + 20, 4), Scratch()
-        window.load(LAYER, 0, KEYS[15], scratch)
+        load(window, LAYER, 0, KEYS[15], scratch)
         other = layer_of(build(range(2003), payload=[7] * 2003, payload_bits=32, block_keys=10))
-        begin, end = window.load(other, KEYS[15], KEYS[15] + 30, scratch)
+        begin, end = load(window, other, KEYS[15], KEYS[15] + 30, scratch)
         assert window.keys[begin:end].tolist() == list(range(KEYS[15], KEYS[15] + 30))
         assert set(window.payload[begin:end].tolist()) == {7}
