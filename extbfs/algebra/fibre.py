@@ -7,7 +7,7 @@ before nor any parent again: a free move is a bit of its own record, and only ar
 edges are computed and sorted. Korf's used-operator bits (frontier search), a mask at a time.
 
 Edges that keep inside a bucket's key range are taken when the bucket is merged; the others are
-routed, as arrivals (key << 4) | edge.
+routed (`extbfs.algebra.fibre_routes`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra import fibre_kernels
-from extbfs.algebra.bounds import aligned_bounds, block_ranges, sample_keys
+from extbfs.algebra.bounds import block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
-from extbfs.algebra.fibre_kernels import EDGE_BITS
 from extbfs.algebra.fibre_merge import FibreMerge
+from extbfs.algebra.fibre_routes import Routes, plan_buckets
 from extbfs.algebra.fibre_work import FibreSpace, Payload
 from extbfs.algebra.records import tally, tally_records
 from extbfs.engine.budget import MemoryPlan
@@ -48,7 +48,6 @@ LANE = (1 << 15) - 2
 """Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
 NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""
-WIDEST = 1 << (32 - int(EDGE_BITS))
 
 
 class FibreAlgebra:
@@ -67,7 +66,6 @@ class FibreAlgebra:
             raise PuzzleError(f"the starts of {puzzle.name} do not all stand on one side")
         self._first_side = sides.pop()
         self._widths = [U64(side.size) for side in fibre.place_of]
-        self._all_edges = (1 << fibre.edges) - 1
         self.shift = self._widths[0] + self._widths[1]
         """Where the edges begin in a payload."""
         self._full = [self._without_moves(side) for side in (0, 1)]
@@ -133,21 +131,12 @@ class FibreAlgebra:
         most = memory.pool // 8 // 256
         wanted = max(1, min(most, layer.count // target))
         keys = sample_keys(layer, SAMPLES * wanted, worker.scratch) if wanted > 1 else None
-        narrow = layer.count >= NARROW_ABOVE and fibre.key_space // WIDEST + wanted <= most
-        widest = WIDEST if narrow else fibre.key_space
-        lows = aligned_bounds(keys, wanted, fibre.key_space, fibre.spans, widest)
-        return Buckets.of(lows << EDGE_BITS)
+        return plan_buckets(fibre, keys, wanted, most, layer.count >= NARROW_ABOVE)
 
     def open(self, depth: int, buckets: Buckets) -> bool:
         """Which edges keep inside which bucket; whether any does not."""
         fibre = self.fibre
-        lows = buckets.lows >> EDGE_BITS
-        local = np.zeros(buckets.count, np.uint32)
-        for edge in range(fibre.edges):
-            aligned = lows % fibre.edge_span[edge] == 0
-            local |= (aligned[:-1] & aligned[1:]).astype(np.uint32) << np.uint32(edge)
-        self.local = local
-        self._remote = local ^ np.uint32(self._all_edges)
+        self.routes = Routes.of(fibre, buckets)
         side = self.side(depth - 1)
         self._old_side, self.new_side = side, 1 - side
         self.merge_widths = self._widths[side], self._widths[1 - side]
@@ -158,33 +147,41 @@ class FibreAlgebra:
         self.table = np.zeros(16, np.uint32)
         one = np.uint32(1)
         self.table[: fibre.edges] = one << places | one << (edges + np.uint32(self.shift))
-        return bool(self._remote.any())
+        return bool(self.routes.remote.any())
 
     # Expanding
 
     def expand(self, worker: Worker, layer: Layer, start: int, stop: int) -> None:
         space: FibreSpace = worker.space
-        lows = worker.pool.buckets.lows if worker.pool.buckets is not None else None
-        assert lows is not None
+        routes = self.routes
+        end = int(routes.lows[-1]) << int(routes.bits)
         bucket = None
         clock = worker.clock
         for keys, payload in layer.read_records(start, stop, worker.scratch):
             clock.lap("read")
             worker.parents += tally_records(keys, payload)
             if bucket is None:
-                first = keys[0] << EDGE_BITS
-                bucket = U64(np.searchsorted(lows, first, side="right") - 1)
+                bucket = U64(np.searchsorted(routes.lows, keys[0], side="right") - 1)
             for at in range(0, keys.size, SLICE):
                 part = keys[at : at + SLICE]
                 n = U64(part.size)
                 masks = payload[at : at + SLICE]
                 total, bucket = fibre_kernels.select_remote(
-                    part, masks, n, self.shift, lows, self._remote, U64(bucket), space.pending
+                    part,
+                    masks,
+                    n,
+                    self.shift,
+                    routes.lows,
+                    routes.remote,
+                    U64(bucket),
+                    space.pending,
                 )
                 sent = self.children(space, part, int(total))
-                fibre_kernels.tag(sent, space.counts)
-                if sent.size and int(sent.max()) >= int(lows[-1]):
-                    raise self.astray(int(sent.max()), (0, int(lows[-1])))
+                fibre_kernels.tag(sent, space.counts, routes.bits, routes.code_of)
+                if sent.size and int(sent.max()) >= end:
+                    raise self.astray(
+                        int(sent.max()) >> int(routes.bits), (0, int(routes.lows[-1]))
+                    )
                 clock.lap("expand")
                 worker.make_room(int(sent.size))
                 worker.sent += tally(sent)
@@ -204,12 +201,11 @@ class FibreAlgebra:
         require("expand", "pending edges", Tally(total), Tally(int(got)))
         return space.children[:got]
 
-    def astray(self, arrival: int, bounds: tuple[int, int]) -> PuzzleError:
-        """The error for an arrival that does not lie in the half-open range `bounds` of them."""
-        low, high = (bound >> int(EDGE_BITS) for bound in bounds)
+    def astray(self, key: int, bounds: tuple[int, int]) -> PuzzleError:
+        """The error for a key that does not lie in the half-open range `bounds`."""
         return PuzzleError(
-            f"the fibre of {self.puzzle.name} leads to key {arrival >> int(EDGE_BITS)}, out of the "
-            f"range {low} to {high - 1} that its edges should keep to"
+            f"the fibre of {self.puzzle.name} leads to key {key}, out of the range {bounds[0]} to "
+            f"{bounds[1] - 1} that its edges should keep to"
         )
 
     # Merging
@@ -217,7 +213,7 @@ class FibreAlgebra:
     def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
         """The arrivals routed to each bucket, and about as many keys as it has of the old layer."""
         firsts, lasts, counts = block_ranges(layer)
-        lows = buckets.lows >> EDGE_BITS
+        lows = self.routes.lows
         begun = np.searchsorted(firsts, lows[1:], side="left")
         ended = np.searchsorted(lasts, lows[:-1], side="left")
         before = np.concatenate([[0], np.cumsum(counts)])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from store.kernels.fingerprint import mix64
 from store.kernels.jit import kernel, popcount64
 from store.kernels.sort import radix_sort
 
@@ -47,15 +48,15 @@ def select_remote(
 ) -> Any:
     """As select_edges, with remote[b] the wanted edges of a key in bucket b.
 
-    keys: uint64 ascending; lows: uint64[buckets + 1], bounds in the arrival space; bucket: one that
-    is not behind keys[0]. Returns (total, the bucket of the last key).
+    keys: uint64 ascending; lows: uint64[buckets + 1], bounds in keys; bucket: one that is not
+    behind keys[0]. Returns (total, the bucket of the last key).
     """
     total = ZERO
     i = ZERO
     while i < n:
-        while lows[bucket + ONE] >> EDGE_BITS <= keys[i]:
+        while lows[bucket + ONE] <= keys[i]:
             bucket += ONE
-        high = lows[bucket + ONE] >> EDGE_BITS
+        high = lows[bucket + ONE]
         end = n
         if keys[n - ONE] >= high:
             low = i
@@ -75,12 +76,16 @@ def select_remote(
 
 
 @kernel
-def tag(children: Any, counts: Any) -> Any:
-    """Turn keys grouped by edge into arrivals, in place; counts: uint64[edges], group sizes."""
+def tag(children: Any, counts: Any, bits: Any, codes: Any) -> Any:
+    """Turn keys grouped by edge into arrivals, in place: (key << bits) | codes[edge].
+
+    counts: uint64[edges], group sizes; codes: uint64[>= edges].
+    """
     at = ZERO
     for edge in range(U64(counts.size)):
+        code = codes[U64(edge)]
         for i in range(counts[U64(edge)]):
-            children[at + U64(i)] = (children[at + U64(i)] << EDGE_BITS) | U64(edge)
+            children[at + U64(i)] = (children[at + U64(i)] << bits) | code
         at += counts[U64(edge)]
 
 
@@ -93,16 +98,45 @@ def append(arrivals: Any, n: Any, low: Any, out: Any, at: Any) -> Any:
 
 
 @kernel
-def append_within(values: Any, n: Any, shift: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
-    """Append values[i] + shift - low where that is below `width`; the position after the last.
+def append_within(values: Any, n: Any, base: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
+    """Append values[i] + base - low where that is below `width`; the position after the last.
 
-    values: uint32 or uint64 residuals, `shift` their base; out needs room for one value more.
+    values: uint64 residuals to `base`; out needs room for one value more, and may be `values`.
     """
     for i in range(n):
-        residual = U64(values[U64(i)]) + shift - low
+        residual = values[U64(i)] + base - low
         out[at] = residual
         at += U64(residual < width)
     return at
+
+
+@kernel
+def convert(
+    values: Any, n: Any, base: Any, bits: Any, edges: Any, low: Any, out: Any, at: Any
+) -> Any:
+    """Append the routed arrivals values[:n], residuals to `base`, with each code's edge instead.
+
+    values: uint32 or uint64; bits: of a code; edges: uint64[16], what it means; out: residuals to
+    `low`. Returns the position after the last.
+    """
+    mask = (ONE << bits) - ONE
+    for i in range(n):
+        routed = U64(values[U64(i)]) + base
+        out[at + U64(i)] = (((routed >> bits) << EDGE_BITS) | edges[routed & mask]) - low
+    return at + n
+
+
+@kernel
+def routed_fingerprint(arrivals: Any, n: Any, low: Any, bits: Any, codes: Any) -> Any:
+    """The fingerprint that arrivals[:n], residuals to `low`, had when they were routed.
+
+    bits, codes: as tag took them.
+    """
+    total = ZERO
+    for i in range(n):
+        arrival = U64(arrivals[U64(i)]) + low
+        total += mix64(((arrival >> EDGE_BITS) << bits) | codes[arrival & EDGE_MASK])
+    return total
 
 
 @kernel
@@ -336,16 +370,35 @@ def combine(
 
 
 @kernel
-def land(children: Any, counts: Any, low: Any, out: Any, at: Any) -> Any:
+def land(children: Any, counts: Any, codes: Any, low: Any, out: Any, at: Any) -> Any:
     """Tag children, which were grouped by edge, and append them to out[at:] as residuals to `low`.
 
-    Returns (their weight before, the greatest residual); children: at least one.
+    codes: each edge its own. Returns (their weight before, the greatest residual); children: at
+    least one.
     """
-    tag(children, counts)
+    tag(children, counts, EDGE_BITS, codes)
     n = U64(children.size)
     weight = weigh(children, n, ZERO)
     append(children, n, low, out, at)
     return weight, U64(out[at : at + n].max())
+
+
+@kernel
+def take_routed(
+    values: Any,
+    n: Any,
+    base: Any,
+    bits: Any,
+    edges: Any,
+    codes: Any,
+    low: Any,
+    out: Any,
+    at: Any,
+) -> Any:
+    """convert(); (the fingerprint that the arrivals had when they were routed, their weight)."""
+    convert(values, n, base, bits, edges, low, out, at)
+    few = out[at : at + n]
+    return routed_fingerprint(few, n, low, bits, codes), weigh(few, n, low)
 
 
 @kernel
@@ -419,14 +472,19 @@ def warm() -> None:
     two = U64(2)
     select_edges(small, two, ZERO, ONE, small.copy())
     select_remote(keys, small, two, ZERO, lows, table, ZERO, small.copy())
-    tag(out, np.zeros(2, np.uint64))
+    codes = np.arange(16, dtype=np.uint64)
+    tag(out, np.zeros(2, np.uint64), two, codes)
+    append_within(out, two, ZERO, two, ZERO, out.copy(), ZERO)
+    append_within(out, two, ZERO, two, ZERO, small.copy(), ZERO)
     for dtype in (np.uint32, np.uint64):
         values = np.zeros(8, dtype)
         append(out, two, ZERO, values, ZERO)
-        append_within(values, two, ZERO, two, ZERO, values.copy(), ZERO)
+        for into in (np.zeros(8, np.uint32), np.zeros(8, np.uint64)):
+            take_routed(values, two, ZERO, two, codes, codes, ZERO, into, ZERO)
+        routed_fingerprint(values, two, ZERO, two, codes)
         collect(values, two, ZERO, table, out, small)
         weigh(values, two, ZERO)
-        land(out[:2].copy(), np.zeros(2, np.uint64), ZERO, values, ZERO)
+        land(out[:2].copy(), np.zeros(2, np.uint64), codes, ZERO, values, ZERO)
         digits = np.zeros(64, np.uint64)
         work = values, values.copy(), two, two, two, digits
         arrange(*work, ZERO, table, two, out, out.copy(), small)

@@ -15,12 +15,19 @@ from extbfs.algebra import fibre_kernels
 from extbfs.algebra.bounds import WORD
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
-from extbfs.algebra.fibre_work import FibreEmitter, FibreSpace, Payload, append_within, weight_of
-from extbfs.algebra.records import digits_of, tally_of, tally_records
+from extbfs.algebra.fibre_routes import IDENTITY
+from extbfs.algebra.fibre_work import (
+    FibreEmitter,
+    FibreSpace,
+    Payload,
+    append_within,
+    weight_of,
+)
+from extbfs.algebra.records import digits_of, tally_records
 from extbfs.algebra.window import Overfull
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
-from extbfs.engine.worker import PAD, Worker
+from extbfs.engine.worker import Worker
 from store.layer import Layer
 from store.pool import Records
 
@@ -50,8 +57,10 @@ class FibreMerge:
         self._arrivals = arrivals
         self._bucket = bucket
         self._where = f"bucket {bucket}"
-        self._range = arrivals.buckets.low(bucket), arrivals.buckets.high(bucket)
-        self._wanted = U64(algebra.local[bucket])
+        routes = self._routes = algebra.routes
+        self._keys = int(routes.lows[bucket]), int(routes.lows[bucket + 1])
+        self._range = self._keys[0] << int(EDGE_BITS), self._keys[1] << int(EDGE_BITS)
+        self._wanted = U64(routes.local[bucket])
         self._emitter = FibreEmitter(worker, algebra, sink)
 
     def run(self) -> Books:
@@ -89,9 +98,9 @@ class FibreMerge:
         own_tally = tally_records(space.own[i:n_own], space.payload[i:n_own])
         self._worker.clock.lap("read")
         n, came, routed = local.count, local, NOTHING
-        for start, end in self._routed(span, whole, first, n):
-            routed += tally_of(first[start:end], end - start, span[0])
-            came += weight_of(first[start:end], span[0])
+        for end, mixed, weight in self._routed(span, whole, first, n):
+            routed += Tally(end - n, mixed)
+            came += Tally(end - n, weight)
             n = end
         self._worker.clock.lap("gather")
         in_second, m, arrived, weight = fibre_kernels.arrange(
@@ -152,12 +161,11 @@ class FibreMerge:
         Returns (where they begin and end in the window, number and weight of what is in `out`).
         """
         space, clock = self._space, self._worker.clock
-        low, high = (bound >> int(EDGE_BITS) for bound in self._range)
         begin, end = space.window.load(
             self._layer,
             self._algebra.blocks[self._bucket],
             self._algebra.keys_before,
-            (low, high),
+            self._keys,
             self._worker.scratch,
         )
         clock.lap("read")
@@ -168,10 +176,13 @@ class FibreMerge:
                 raise Overfull
             if children.size:
                 base, width = U64(self._range[0]), self._range[1] - self._range[0]
-                weight, most = fibre_kernels.land(children, space.counts, base, out, U64(n))
+                weight, most = fibre_kernels.land(
+                    children, space.counts, IDENTITY, base, out, U64(n)
+                )
                 local += Tally(children.size, int(weight))
                 if int(most) >= width:
-                    raise self._algebra.astray(int(children.max()), self._range)
+                    astray = int(children.max()) >> int(EDGE_BITS)
+                    raise self._algebra.astray(astray, self._keys)
             clock.lap("expand")
         return begin, end, local
 
@@ -179,12 +190,11 @@ class FibreMerge:
         """As _own, for a part of the bucket: all its records are read, and most are let go."""
         space, clock = self._space, self._worker.clock
         space.window.forget()
-        low, high = (bound >> int(EDGE_BITS) for bound in self._range)
         ends = np.array([bound >> int(EDGE_BITS) for bound in span], np.uint64)
         own = 0
         local = NOTHING
         scratch = self._worker.scratch
-        for keys, payload in self._layer.read_range_records(low, high, scratch):
+        for keys, payload in self._layer.read_range_records(*self._keys, scratch):
             clock.lap("read")
             inside = slice(*np.searchsorted(keys, ends).tolist())
             mine = keys[inside]
@@ -195,8 +205,8 @@ class FibreMerge:
             own += int(mine.size)
             for children in self._children(keys, payload):
                 n = local.count
-                fibre_kernels.tag(children, space.counts)
-                end = append_within(space, children, 0, span, out, n)
+                fibre_kernels.tag(children, space.counts, EDGE_BITS, IDENTITY)
+                end = append_within(space, children, span, out, n)
                 local += weight_of(out[n:end], span[0])
             clock.lap("expand")
         return 0, own, local
@@ -217,22 +227,39 @@ class FibreMerge:
 
     def _routed(
         self, span: tuple[int, int], whole: bool, first: Records, n: int
-    ) -> Iterator[tuple[int, int]]:
-        """Append the routed arrivals that lie in `span` to first[n:]; each part's (start, end)."""
+    ) -> Iterator[tuple[int, int, int]]:
+        """Append the routed arrivals that lie in `span` to first[n:], part by part.
+
+        For each part: (its end, its fingerprint as it was routed, its weight).
+        """
         space, arrivals, bucket = self._space, self._arrivals, self._bucket
+        routes, low = self._routes, U64(span[0])
         count = arrivals.count(bucket)
         second: Records = space.second.view(arrivals.buckets.dtype)
-        if whole and n + count > space.arrivals:
-            raise Overfull
-        if whole and first.dtype == second.dtype:
-            yield n, n + arrivals.gather(bucket, first[n : n + count + PAD])
+        base = U64(arrivals.buckets.low(bucket))
+        if whole:
+            if n + count > space.arrivals:
+                raise Overfull
+            arrivals.gather(bucket, second)
+            codes = routes.bits, routes.edge_of, routes.code_of
+            found = fibre_kernels.take_routed(second, U64(count), base, *codes, low, first, U64(n))
+            yield n + count, int(found[0]), int(found[1])
             return
-        base = self._range[0]
         if count <= space.arrivals:
             parts: Iterator[int] = iter([arrivals.gather(bucket, second)])
         else:
             parts = arrivals.chunks(bucket, second[: space.arrivals])
         for size in parts:
-            end = append_within(space, second[:size], base, span, first, n)
-            yield n, end
-            n = end
+            for at in range(0, size, space.children.size):
+                few = second[at : min(size, at + space.children.size)]
+                some = space.children[: few.size]
+                fibre_kernels.convert(
+                    few, U64(few.size), base, routes.bits, routes.edge_of, ZERO, some, ZERO
+                )
+                end = append_within(space, some, span, first, n)
+                taken, number = first[n:end], U64(end - n)
+                mixed = fibre_kernels.routed_fingerprint(
+                    taken, number, low, routes.bits, routes.code_of
+                )
+                yield end, int(mixed), int(fibre_kernels.weigh(taken, number, low))
+                n = end

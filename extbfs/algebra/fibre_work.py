@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extbfs.algebra import fibre_kernels
-from extbfs.algebra.contract import Sink
+from extbfs.algebra.contract import Keys, Sink
 from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.records import DIGIT_TABLE
 from extbfs.algebra.window import Overfull, Window
@@ -50,19 +50,20 @@ class FibreSpace:
 
 
 def append_within(
-    space: FibreSpace, values: Records, base: int, span: tuple[int, int], out: Records, n: int
+    space: FibreSpace, arrivals: Keys, span: tuple[int, int], out: Records, n: int
 ) -> int:
-    """Append those of the residuals `values` to `base` that lie in `span`; the number now in `out`.
+    """Append those of the arrivals that lie in `span`; the number now in `out`.
 
     In small parts, each of which must fit whole, so that a span of few records never fails.
     """
     low, width = U64(span[0]), U64(span[1] - span[0])
     step = min(space.pending.size, space.arrivals // 2)
-    for at in range(0, values.size, step):
-        few = values[at : at + step]
+    for at in range(0, arrivals.size, step):
+        few = arrivals[at : at + step]
         if n + few.size > space.arrivals:
             raise Overfull
-        n = int(fibre_kernels.append_within(few, U64(few.size), U64(base), width, low, out, U64(n)))
+        size = U64(few.size)
+        n = int(fibre_kernels.append_within(few, size, U64(0), width, low, out, U64(n)))
     return n
 
 

@@ -34,17 +34,22 @@ Harm = Callable[..., Any]
 
 
 class Culprit:
-    """Does harm once, in the first call in which there is something to harm; `done` says so."""
+    """Does harm once, in the first call in which there is something to harm; `done` says so.
 
-    def __init__(self, inner: Any, harm: Harm) -> None:
+    habitual: in every such call, for kernels some of whose work is given up and done again.
+    """
+
+    def __init__(self, inner: Any, harm: Harm, habitual: bool = False) -> None:
         self._inner = inner
         self._harm = harm
+        self._habitual = habitual
         self.done = False
 
     def __call__(self, *args: Any) -> Any:
-        if self.done:
+        if self.done and not self._habitual:
             return self._inner(*args)
-        self.done, result = self._harm(self._inner, *args)
+        done, result = self._harm(self._inner, *args)
+        self.done = self.done or bool(done)
         return result
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import store.pool
-from extbfs.algebra import bounds, fibre, fibre_merge
+from extbfs.algebra import bounds, fibre, fibre_merge, fibre_routes
 from extbfs.engine import worker
 from store.buckets import Buckets
 from store.pool import Pool
@@ -40,11 +40,11 @@ class Cramped(Tight):
         patch.setattr(fibre, "LANE", self.lane)
         if self.widest:
             patch.setattr(fibre, "NARROW_ABOVE", 0)
-            patch.setattr(fibre, "WIDEST", self.widest)
+            patch.setattr(fibre_routes, "WORD", self.widest << 4)
         if self.wide:
             patch.setattr(fibre_merge, "WORD", 1)
             patch.setattr(bounds, "WORD", 1)
-            patch.setattr(fibre, "Buckets", WideBuckets)
+            patch.setattr(fibre_routes, "Buckets", WideBuckets)
         if self.pool_records:
             slots = self.pool_records
 

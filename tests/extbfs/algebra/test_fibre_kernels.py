@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from extbfs.algebra import fibre, fibre_kernels
 from tests import helpers_numba
+from tests.store import naive_codec
 
 pytestmark = [pytest.mark.kernels, pytest.mark.filterwarnings("ignore:overflow encountered")]
 U64 = np.uint64
@@ -75,7 +76,7 @@ class TestSelectRemote:
             u32(payload),
             U64(len(keys)),
             U64(shift),
-            u64([low << 4 for low in lows]),
+            u64(lows),
             u32(remote),
             U64(begin),
             out,
@@ -87,12 +88,49 @@ class TestSelectRemote:
 
 
 class TestTag:
-    @given(st.lists(st.lists(keys_near, max_size=12), max_size=16))
-    def test_keys_get_their_edge_as_the_low_digit(self, groups):
+    @given(
+        st.lists(st.lists(keys_near, max_size=12), max_size=16),
+        st.integers(0, 4),
+        st.lists(st.integers(0, 15), min_size=16, max_size=16),
+    )
+    def test_keys_get_the_code_of_their_edge_as_their_low_bits(self, groups, bits, codes):
+        codes = [code % (1 << bits) for code in codes]
         children = u64([key for group in groups for key in group], [JUNK])
-        fibre_kernels.tag(children, u64([len(group) for group in groups]))
-        expected = [key << 4 | edge for edge, group in enumerate(groups) for key in group]
+        fibre_kernels.tag(children, u64([len(group) for group in groups]), U64(bits), u64(codes))
+        expected = [key << bits | codes[edge] for edge, group in enumerate(groups) for key in group]
         assert children.tolist() == [*expected, JUNK]
+
+
+@pytest.mark.parametrize("into", NARROW)
+@pytest.mark.parametrize("dtype", NARROW)
+@given(st.data())
+def test_what_was_routed_becomes_what_it_was(dtype, into, data):
+    """Any edges, codes and bounds: take_routed undoes tag, and finds the fingerprint of before."""
+    bits = data.draw(st.integers(0, 4))
+    edges = data.draw(st.permutations(range(16)))[: 1 << bits]
+    code_of, edge_of = [0] * 16, [0] * 16
+    for code, edge in enumerate(edges):
+        code_of[edge], edge_of[code] = code, edge
+    first = data.draw(st.integers(0, KEY_SPACE - 2000))
+    pair = st.tuples(st.integers(0, 1999), st.sampled_from(edges))
+    pairs = data.draw(st.lists(pair, max_size=30))
+    base, low = first << bits, first << 4
+    routed = [((first + k) << bits | code_of[e]) - base for k, e in pairs]
+    out = np.full(len(pairs) + 5, 7, into)
+    mixed, weighed = fibre_kernels.take_routed(
+        np.array(routed, dtype),
+        U64(len(pairs)),
+        U64(base),
+        U64(bits),
+        u64(edge_of),
+        u64(code_of),
+        U64(low),
+        out,
+        U64(3),
+    )
+    assert out.tolist() == [7, 7, 7, *(k << 4 | e for k, e in pairs), 7, 7]
+    assert int(mixed) == naive_codec.fingerprint([r + base for r in routed])
+    assert int(weighed) == weight([(first + k, e) for k, e in pairs])
 
 
 @pytest.mark.parametrize("dtype", NARROW)
@@ -409,7 +447,7 @@ def test_a_whole_step_equals_sets_of_arrivals():
     pairs = {(int(luck.integers(0, many)), int(luck.integers(0, 5))) for _ in range(many)}
     groups = [sorted(k for k, e in pairs if e == edge) for edge in range(5)]
     children = u64([key for group in groups for key in group])
-    fibre_kernels.tag(children, u64([len(group) for group in groups]))
+    fibre_kernels.tag(children, u64([len(group) for group in groups]), U64(4), u64(range(16)))
     values = np.empty(len(pairs), np.uint32)
     n = fibre_kernels.append(children, U64(len(pairs)), U64(0), values, U64(0))
     assert int(n) == len(pairs)
