@@ -168,7 +168,12 @@ class Session:
                 f"{format_size(LEAST_DISK)}"
             )
         return budget.plan_memory(
-            limit, threads, algebra.worst, budget.resident_bytes(), algebra.record_bytes
+            limit,
+            threads,
+            algebra.worst,
+            budget.resident_bytes(),
+            algebra.record_bytes,
+            algebra.most_arrivals,
         )
 
     # The search itself

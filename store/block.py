@@ -18,6 +18,7 @@ from store.kernels import codec as codecs
 from store.kernels import column as columns
 from store.kernels import records
 from store.kernels.fingerprint import survey_records
+from store.kernels.records import Row
 
 U64 = np.uint64
 Keys = npt.NDArray[np.uint64]
@@ -147,6 +148,7 @@ class BlockEncoder:
         self._zstd = zstandard.ZstdCompressor(level=1)
         self._work = np.empty(codecs.WORK, np.uint64)
         self._column_work = np.zeros(columns.ENCODER_WORK if payload_bits > 8 else 0, np.uint64)
+        self._row = np.zeros(records.ROW, np.uint64)
         self._spare: Bytes = np.empty(0, np.uint8)
 
     def reserve(self, room: int) -> None:
@@ -180,7 +182,8 @@ class BlockEncoder:
         if payload is not None:
             listed, plain, end = self._add_payload(payload, middle)
             flags |= listed
-        return self._seal(keys, codec, flags, shift, body, plain, middle, end)
+        ends = n, int(keys[0]), int(keys[-1])
+        return self._seal(ends, codec, flags, shift, body, plain, middle, end)
 
     def add_records(self, keys: Keys, payload: npt.NDArray[Any]) -> tuple[int, int, int]:
         """Append a block as add does, in fewer steps.
@@ -194,32 +197,35 @@ class BlockEncoder:
             if not ascending:
                 raise ValueError(UNORDERED)
             return self.add(keys, payload), int(mixed), int(both)
-        self.reserve(max_stored(keys.size, self._payload_bits) + codecs.PAD)
-        start = self.length + HEADER.size
-        ascending, mixed, both, codec, shift, middle, end = (
-            int(x)
-            for x in records.encode_records(
-                keys,
-                payload,
-                self._swift,
-                self.buffer,
-                U64(start),
-                self._work,
-                self._column_work,
-            )
-        )
-        if not ascending:
+        place = self.place(1, keys.size)
+        records.encode_records(keys, payload, *place, self._row)
+        row = Row(*self._row.tolist())
+        return self.adopt(row), row.fingerprint, row.record_fingerprint
+
+    def place(self, blocks: int, keys: int) -> tuple[bool, Bytes, np.uint64, Keys, Keys]:
+        """What encode_records takes behind a block, with room for so many blocks of so many keys.
+
+        Every next block begins HEADER.size bytes behind the end of the one before.
+        """
+        self.reserve(blocks * max_stored(keys, self._payload_bits) + codecs.PAD)
+        start = U64(self.length + HEADER.size)
+        return self._swift, self.buffer, start, self._work, self._column_work
+
+    def adopt(self, row: Row) -> int:
+        """Append the block that encode_records has written, where place() said; its checksum.
+
+        row: what it told. Raises ValueError when the keys do not ascend strictly.
+        """
+        if not row.ascending:
             raise ValueError(UNORDERED)
-        flags = PAYLOAD_LISTED
-        if not end:
-            flags, end = 0, self._put_plain(payload, middle)
-        plain = end - middle
-        checksum = self._seal(keys, codec, flags, shift, middle - start, plain, middle, end)
-        return checksum, mixed, both
+        flags = PAYLOAD_LISTED if row.listed else 0
+        middle = self.length + HEADER.size + row.body
+        end = middle + row.payload
+        return self._seal(row[:3], row.codec, flags, row.shift, row.body, row.payload, middle, end)
 
     def _seal(
         self,
-        keys: Keys,
+        keys: tuple[int, int, int],
         codec: int,
         flags: int,
         shift: int,
@@ -230,7 +236,8 @@ class BlockEncoder:
     ) -> int:
         """Write the header of the block that ends at `end` of the buffer; its checksum.
 
-        body, plain: lengths of body and payload before zstd; middle: where the payload begins.
+        keys: (how many, the first, the last); body, plain: lengths of body and payload before zstd;
+        middle: where the payload begins.
         """
         at = self.length
         header = BlockHeader(
@@ -240,10 +247,10 @@ class BlockEncoder:
             codec=codec,
             flags=flags,
             payload_bits=self._payload_bits,
-            keys=keys.size,
+            keys=keys[0],
             shift=shift,
-            first=int(keys[0]),
-            last=int(keys[-1]),
+            first=keys[1],
+            last=keys[2],
             stored_body=middle - at - HEADER.size,
             stored_payload=end - middle,
             body=body,

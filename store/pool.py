@@ -12,7 +12,7 @@ from store.kernels import route
 
 U64 = np.uint64
 SMALLEST_BLOCK = 6
-LARGEST_BLOCK = 11
+LARGEST_BLOCK = 10
 
 Records = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 

@@ -6,6 +6,7 @@ The bytes are described in store/FORMAT.md.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from store.block import BlockEncoder, Keys
 from store.errors import UnknownVersion
 from store.index import index_length, write_index
 from store.kernels.fingerprint import fingerprint_ascending, survey_records
+from store.kernels.records import Row
 
 VERSION = 1
 BLOCK_KEYS = 1 << 15
@@ -213,6 +215,25 @@ class RunBuilder:
             else:
                 self._stage(keys[at : at + take], part)
             at += take
+
+    def place(self, blocks: int) -> tuple[bool, Any, np.uint64, Keys, Keys]:
+        """Where encode_records may write so many full blocks, as BlockEncoder.place says."""
+        self._flush()
+        return self._encoder.place(blocks, self._block_keys)
+
+    def adopt(self, rows: Iterable[Row]) -> None:
+        """Add the blocks that encode_records has written where place() said; as append does."""
+        for row in rows:
+            if row.first <= self._last or row.last > MAX_KEY:
+                raise ValueError(block.UNORDERED)
+            at = self._encoder.length
+            checksum = self._encoder.adopt(row)
+            self._rows.append((row.first, at, row.keys, checksum & 0xFFFFFFFF))
+            if self.count == 0:
+                self._first = row.first
+            self._last = row.last
+            self.count += row.keys
+            self._note(row.fingerprint, row.record_fingerprint)
 
     def _note(self, mixed: int, both: int) -> None:
         """Add to the fingerprints of the keys and of the records."""

@@ -48,13 +48,15 @@ class LayerAlgebra(Protocol):
     """What a record is and how records combine.
 
     payload_bits: of the payload column of a layer's runs. worst: the most arrivals that one key of
-    a layer can send. record_bytes: memory that merging takes for every arrival of a bucket.
+    a layer can send. record_bytes: memory that merging takes for every arrival of a bucket;
+    most_arrivals: of a bucket, for which it is worth reserving that memory.
     """
 
     name: str
     payload_bits: int
     worst: int
     record_bytes: int
+    most_arrivals: int
 
     def workspace(self, memory: MemoryPlan) -> Any:
         """The arrays that one worker's jobs need, allocated once: Worker.space."""

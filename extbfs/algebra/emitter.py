@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from extbfs.algebra.contract import Keys, Sink
 from extbfs.engine.laws import NOTHING, LawBroken, Tally
 from extbfs.engine.worker import Worker
 from puzzles.contract import Puzzle
+from store.kernels.records import Row
 
 RUN_KEYS = 1 << 20
 """Keys after which a run is closed and the next begun."""
@@ -49,6 +51,21 @@ class Emitter:
         except ValueError as error:
             raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
         self._held += int(keys.size)
+        self._clock.lap("encode")
+        if self._held >= RUN_KEYS:
+            self.finish_run()
+
+    def place(self, blocks: int) -> tuple[bool, Any, Any, Any, Any]:
+        """Where so many blocks can be written as adopt() takes them (RunBuilder.place)."""
+        return self._builder.place(blocks)
+
+    def adopt(self, rows: Sequence[Row]) -> None:
+        """As emit, for blocks that were written where place() said."""
+        try:
+            self._builder.adopt(rows)
+        except ValueError as error:
+            raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
+        self._held += sum(row.keys for row in rows)
         self._clock.lap("encode")
         if self._held >= RUN_KEYS:
             self.finish_run()

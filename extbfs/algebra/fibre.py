@@ -42,7 +42,7 @@ OWN_KEYS = 1 << 18
 """Records of the old layer that a bucket aims at: what is made of them stays in the caches."""
 SAMPLES = 1
 """Keys of the old layer that are looked at for every bucket wanted, at least."""
-SLICE = 1 << 16
+SLICE = 1 << 17
 """Records expanded in one call."""
 LANE = (1 << 15) - 2
 """Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
@@ -56,6 +56,7 @@ class FibreAlgebra:
     name = "fibre"
     payload_bits = 32
     record_bytes = 32
+    most_arrivals = 3 * OWN_KEYS
 
     def __init__(self, puzzle: Puzzle, fibre: Fibre) -> None:
         self.puzzle = puzzle
@@ -127,7 +128,7 @@ class FibreAlgebra:
         self, worker: Worker, layer: Layer, depth: int, growth: float | None, memory: MemoryPlan
     ) -> Buckets:
         fibre = self.fibre
-        target = min(OWN_KEYS, memory.arrivals // 4)
+        target = min(OWN_KEYS, memory.arrivals // 3)
         most = memory.pool // 8 // 256
         wanted = max(1, min(most, layer.count // target))
         keys = sample_keys(layer, SAMPLES * wanted, worker.scratch) if wanted > 1 else None

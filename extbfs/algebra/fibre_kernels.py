@@ -3,7 +3,7 @@
 A record's payload is three masks, one above the other: the places of its states, the free places
 still to be visited, the edges still to be taken. An arrival is (key << EDGE_BITS) | edge.
 
-The last three are compositions of the others: a call from Python gives up the interpreter lock and
+The last ones are compositions of the others: a call from Python gives up the interpreter lock and
 has to win it back, which takes the longer the more workers there are.
 """
 
@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from store.block import HEADER
+from store.kernels import codec, column
 from store.kernels.fingerprint import mix64
 from store.kernels.jit import kernel, popcount64
+from store.kernels.records import ROW, encode_records
 from store.kernels.sort import radix_sort
 
 U64 = np.uint64
@@ -26,6 +29,8 @@ SIXTEEN = U64(16)
 LOW_16 = U64(0xFFFF)
 GOLDEN = U64(0x9E3779B97F4A7C15)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
+TOLD = U64(ROW)
+HEADER_BYTES = U64(HEADER.size)
 
 
 @kernel
@@ -462,6 +467,75 @@ def make_block(
     return i, j, written, states, again, pending, incident
 
 
+@kernel
+def make_blocks(
+    own: Any,
+    payload: Any,
+    i: Any,
+    n: Any,
+    keys: Any,
+    bits: Any,
+    j: Any,
+    m: Any,
+    widths: Any,
+    full: Any,
+    half: Any,
+    shift: Any,
+    ends: Any,
+    out: Any,
+    out_payload: Any,
+    swift: Any,
+    buffer: Any,
+    at: Any,
+    work: Any,
+    column_work: Any,
+    rows: Any,
+) -> Any:
+    """make_block() and encode_records() as long as there is enough for a block, and a row of rows.
+
+    swift .. column_work: as encode_records takes them; rows: uint64[blocks, ROW + 4], what it tells
+    of each block and then the last four results of make_block. Returns (i, j, blocks).
+    """
+    count = ZERO
+    while count < U64(rows.shape[0]) and (n - i) + (m - j) >= half + half:
+        row = rows[count]
+        i, j, written, states, again, pending, incident = make_block(
+            own,
+            payload,
+            i,
+            n,
+            keys,
+            bits,
+            j,
+            m,
+            widths,
+            full,
+            half,
+            shift,
+            ends,
+            out,
+            out_payload,
+        )
+        row[TOLD] = states
+        row[TOLD + ONE] = again
+        row[TOLD + U64(2)] = pending
+        row[TOLD + U64(3)] = incident
+        row[ZERO] = written
+        if written != ZERO:
+            at = HEADER_BYTES + encode_records(
+                out[:written],
+                out_payload[:written],
+                swift,
+                buffer,
+                at,
+                work,
+                column_work,
+                row,
+            )
+        count += ONE
+    return i, j, count
+
+
 def warm() -> None:
     """Compile or load every kernel of this module."""
     keys = np.array([1, 2, LAST], np.uint64)
@@ -495,3 +569,7 @@ def warm() -> None:
     merge = keys, small, two, two, keys, small, two, two, (two, two), small, two
     combine(*merge, out, small.copy())
     make_block(*merge, two, ends, out, small.copy())
+    place = True, np.zeros(1 << 12, np.uint8), ZERO, np.zeros(codec.WORK, np.uint64)
+    column_work = np.zeros(column.ENCODER_WORK, np.uint64)
+    rows = np.zeros((1, ROW + 4), np.uint64)
+    make_blocks(*merge, two, ends, out, small.copy(), *place, column_work, rows)

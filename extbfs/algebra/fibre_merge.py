@@ -127,26 +127,21 @@ class FibreMerge:
         keys[m] = LAST
         kept = space.own[own[1]]
         space.own[own[1]] = LAST
+        n, end = U64(own[1]), U64(m)
+        rest = algebra.merge_widths, algebra.full, space.lane, algebra.shift, algebra.ends
+        out = space.out, space.out_payload
         i, j = U64(own[0]), ZERO
         done = 0
+        block = 0 if emitter.looks else 2 * int(space.lane)
+        while block and own[1] - int(i) + m - int(j) >= block:
+            merge = space.own, space.payload, U64(i), n, keys, space.bits, U64(j), end, *rest
+            place = emitter.place(space.rows.shape[0])
+            i, j, count = fibre_kernels.make_blocks(*merge, *out, *place, space.rows)
+            self._worker.clock.lap("merge")
+            done += emitter.add_blocks(space.rows[: int(count)].tolist())
         while int(i) < own[1] or int(j) < m:
-            i, j, written, *counts = fibre_kernels.make_block(
-                space.own,
-                space.payload,
-                U64(i),
-                U64(own[1]),
-                keys,
-                space.bits,
-                U64(j),
-                U64(m),
-                algebra.merge_widths,
-                algebra.full,
-                space.lane,
-                algebra.shift,
-                algebra.ends,
-                space.out,
-                space.out_payload,
-            )
+            merge = space.own, space.payload, U64(i), n, keys, space.bits, U64(j), end, *rest
+            i, j, written, *counts = fibre_kernels.make_block(*merge, *out)
             self._worker.clock.lap("merge")
             done += emitter.add(int(written), *map(int, counts))
         space.own[own[1]] = kept

@@ -15,12 +15,15 @@ from extbfs.algebra.window import Overfull, Window
 from extbfs.engine.laws import NOTHING, Tally, require
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import PAD, Worker
+from store.kernels.records import ROW, Row
 from store.pool import Records
 
 if TYPE_CHECKING:
     from extbfs.algebra.fibre import FibreAlgebra
 
 U64 = np.uint64
+BLOCKS = 8
+"""Blocks of the next layer that are made in one call."""
 
 
 Payload = npt.NDArray[np.uint32]
@@ -47,6 +50,7 @@ class FibreSpace:
         self.out = np.empty(2 * lane + PAD, np.uint64)
         self.out_payload = np.empty(2 * lane + PAD, np.uint32)
         self.digits = np.empty(DIGIT_TABLE, np.uint64)
+        self.rows = np.empty((BLOCKS, ROW + 4), np.uint64)
 
 
 def append_within(
@@ -79,6 +83,8 @@ class FibreEmitter(Emitter):
         self._algebra = algebra
         self._space: FibreSpace = worker.space
         super().__init__(worker, algebra.puzzle, sink)
+        self.looks = algebra.puzzle.has_goal
+        """Whether each record must be looked at, for goals among its states."""
         self._own = self._local = self._routed = NOTHING
         self._states = self._pending = 0
 
@@ -95,22 +101,36 @@ class FibreEmitter(Emitter):
         self._local += local
         self._routed += routed
 
+    def add_blocks(self, rows: list[list[int]]) -> int:
+        """As add, for blocks that are written already; rows: what make_blocks told of them."""
+        done = 0
+        for row in rows:
+            states, again, pending, incident = row[ROW:]
+            done += self._note(states, again, pending, incident)
+        self.adopt([Row(*row[:ROW]) for row in rows if row[0]])
+        return done
+
+    def _note(self, states: int, again: int, pending: int, incident: int) -> int:
+        """Enter what was made in the books; the moves that were made into it."""
+        require("the merge", "records", Tally(states), Tally(again))
+        self._states += states
+        self._pending += pending
+        return incident - pending
+
     def add(self, records: int, states: int, again: int, pending: int, incident: int) -> int:
         """Emit the records in the output arrays; the moves that were made into them.
 
         The states are counted again, and of all edges that end at their places those are made that
         are not pending: so a record that the merge lost, doubled or changed shows.
         """
-        require("the merge", "records", Tally(states), Tally(again))
-        self._states += states
-        self._pending += pending
+        done = self._note(states, again, pending, incident)
         if records:
             keys, payload = self._space.out[:records], self._space.out_payload[:records]
             self.emit(keys, payload)
-            if self._puzzle.has_goal:
+            if self.looks:
                 depth = 0 if self._algebra.side(0) == self._algebra.new_side else 1
                 self.look(self._algebra.states(depth, keys, payload))
-        return incident - pending
+        return done
 
     def close(self) -> Books:
         """Close the run and the books."""

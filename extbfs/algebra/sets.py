@@ -16,7 +16,7 @@ from extbfs.algebra.bounds import WORD, quantiles, split_wide
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.emitter import Emitter, states_of
 from extbfs.algebra.records import DIGIT_TABLE, sort_records, tally, tally_of
-from extbfs.engine.budget import BITMAP, BLOCK_KEYS, MemoryPlan
+from extbfs.engine.budget import BITMAP, BLOCK_KEYS, LARGEST_ARRIVALS, MemoryPlan
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books
 from extbfs.engine.worker import PAD, Worker
@@ -66,6 +66,7 @@ class SetAlgebra:
     name = "set"
     payload_bits = 0
     record_bytes = 16
+    most_arrivals = LARGEST_ARRIVALS
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle

@@ -21,7 +21,7 @@ WORKER_FIXED = 16 * MIB
 SMALLEST_ARRIVALS = 1 << 18
 LARGEST_ARRIVALS = 1 << 22
 SMALLEST_POOL = 4 * MIB
-SLACK = 48 * MIB
+SLACK = 32 * MIB
 """Catalogue pages, file tables, interpreter objects and the allocator's waste."""
 DISK_MARGIN = GIB
 
@@ -84,12 +84,18 @@ def default_threads() -> int:
 
 
 def plan_memory(
-    limit: int, threads: int, worst: int, baseline: int, record_bytes: int = 16
+    limit: int,
+    threads: int,
+    worst: int,
+    baseline: int,
+    record_bytes: int = 16,
+    most_arrivals: int = LARGEST_ARRIVALS,
 ) -> MemoryPlan:
     """Share out `limit` bytes; raise LimitError naming the least that works.
 
     worst: the most arrivals one key sends; record_bytes: memory of the merge for an arrival;
-    baseline: resident bytes before any buffer of the engine is touched.
+    most_arrivals: that it is worth having room for; baseline: resident bytes before any buffer of
+    the engine is touched.
     """
     slice_keys = max(16, min(8192, SLICE_CHILDREN // worst))
     fixed = WORKER_FIXED + STAGING + BITMAP + slice_keys * worst * 8
@@ -102,7 +108,7 @@ def plan_memory(
             "Python and the compiled kernels"
         )
     share = (limit - baseline - SLACK) // threads - fixed
-    arrivals = max(SMALLEST_ARRIVALS, min(LARGEST_ARRIVALS, share // 6 // record_bytes))
+    arrivals = max(SMALLEST_ARRIVALS, min(most_arrivals, share // 6 // record_bytes))
     pool = share - arrivals * record_bytes
     # a pool holds the worst case of at least four pieces
     piece_keys = max(slice_keys, min(8 * BLOCK_KEYS, pool // 4 // (8 * worst)))

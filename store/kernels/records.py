@@ -6,41 +6,87 @@ more workers there are; so all that happens to a block happens in one. Nothing b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from store.kernels import codec as codecs
 from store.kernels import column as columns
-from store.kernels.bits import OK, PAD, U64, ZERO
+from store.kernels.bits import OK, ONE, PAD, U64, ZERO
 from store.kernels.codec import decode as decode_body
 from store.kernels.codec import encode, encode_swift
 from store.kernels.column import decode_column, encode_column
 from store.kernels.fingerprint import survey_records
-from store.kernels.jit import kernel
+from store.kernels.jit import kernel, store64
+
+
+class Row(NamedTuple):
+    """What encode_records tells of a block; body, payload: bytes; listed, ascending: 0 or 1."""
+
+    keys: int
+    first: int
+    last: int
+    codec: int
+    shift: int
+    body: int
+    payload: int
+    listed: int
+    fingerprint: int
+    record_fingerprint: int
+    ascending: int
+
+
+ROW = len(Row._fields)
+# Where each lies in a row.
+KEYS, FIRST, LAST = U64(0), U64(1), U64(2)
+CODEC, SHIFT, BODY, PAYLOAD, LISTED = U64(3), U64(4), U64(5), U64(6), U64(7)
+FINGERPRINT, RECORD_FINGERPRINT, ASCENDING = U64(8), U64(9), U64(10)
+
+
+@kernel
+def put_plain(column: Any, n: Any, out: Any, at: Any) -> Any:
+    """Write column[:n], uint16 or uint32, as it is to out[at:]; the position after it."""
+    size = U64(column.itemsize)
+    for i in range(n):
+        store64(out, at, U64(column[U64(i)]))
+        at += size
+    return at
 
 
 @kernel
 def encode_records(
-    keys: Any, payload: Any, swift: Any, out: Any, at: Any, work: Any, column_work: Any
+    keys: Any, payload: Any, swift: Any, out: Any, at: Any, work: Any, column_work: Any, row: Any
 ) -> Any:
-    """Write the body of a block and its payload, listed, to out[at:].
+    """Write the body of a block and behind it its payload to out[at:], and what they are to `row`.
 
-    keys: uint64[n], n >= 1; payload: uint16 or uint32[n]; swift: which of the codec's encoders;
-    work, column_work: as they and encode_column take them. Returns (whether keys ascend strictly,
-    their fingerprint, that of the records, codec, shift, end of the body, end of the payload): the
-    last is 0 when it is not shorter listed, and nothing is written when keys do not ascend.
+    keys: uint64[n], n >= 1; payload: uint16 or uint32[n]; swift: which of the codec's encoders; out
+    has room for all that a block may take and PAD bytes more; work, column_work: as the encoders
+    take them; row: uint64[ROW]. Nothing is written to `out` when keys do not ascend strictly.
+    Returns the end.
     """
-    mixed, both, ascending = survey_records(keys, payload)
     n = U64(keys.size)
+    mixed, both, ascending = survey_records(keys, payload)
+    row[KEYS] = n
+    row[FIRST] = keys[ZERO]
+    row[LAST] = keys[n - ONE]
+    row[FINGERPRINT] = mixed
+    row[RECORD_FINGERPRINT] = both
+    row[ASCENDING] = U64(ascending)
     if not ascending:
-        return False, mixed, both, ZERO, ZERO, at, ZERO
+        return at
     if swift:
         codec, shift, middle = encode_swift(keys, n, out, at, work)
     else:
         codec, shift, middle = encode(keys, n, out, at, work)
     end = encode_column(payload, n, out, middle, column_work)
-    return True, mixed, both, codec, shift, middle, end
+    row[LISTED] = U64(end != ZERO)
+    if end == ZERO:
+        end = put_plain(payload, n, out, middle)
+    row[CODEC] = codec
+    row[SHIFT] = shift
+    row[BODY] = middle - at
+    row[PAYLOAD] = end - middle
+    return end
 
 
 @kernel
@@ -77,7 +123,7 @@ def warm(bits: int | None = None) -> None:
     out = np.zeros(256 + PAD, np.uint8)
     for dtype in (f"u{width // 8}" for width in (16, 32) if bits in (None, width)):
         payload = np.zeros(16, dtype)
-        found = encode_records(keys, payload, True, out, ZERO, work, column_work)
-        codec, shift, middle, end = (U64(x) for x in found[3:])
-        lengths, bounds = (middle, end - middle), (U64(16), shift, ZERO, U64(15))
-        decode_records(out, ZERO, lengths, codec, bounds, work, table, keys, payload)
+        row = np.zeros(ROW, np.uint64)
+        encode_records(keys, payload, True, out, ZERO, work, column_work, row)
+        lengths, bounds = (row[BODY], row[PAYLOAD]), (row[KEYS], row[SHIFT], row[FIRST], row[LAST])
+        decode_records(out, ZERO, lengths, row[CODEC], bounds, work, table, keys, payload)

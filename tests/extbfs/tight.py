@@ -46,7 +46,7 @@ class Tight:
         """Put these sizes in place of the engine's own until `patch` is undone."""
 
         def plan_memory(
-            limit: int, threads: int, worst: int, baseline: int, record_bytes: int = 16
+            limit: int, threads: int, worst: int, baseline: int, *merge: int
         ) -> budget.MemoryPlan:
             piece = self.piece_blocks * self.block_keys
             return budget.MemoryPlan(
