@@ -178,14 +178,14 @@ class FibreAlgebra:
                     space.pending,
                 )
                 sent = self.children(space, part, int(total))
-                fibre_kernels.tag(sent, space.counts, routes.bits, routes.code_of)
-                if sent.size and int(sent.max()) >= end:
-                    raise self.astray(
-                        int(sent.max()) >> int(routes.bits), (0, int(routes.lows[-1]))
-                    )
+                codes = routes.bits, routes.code_of
+                most, mixed = fibre_kernels.send(sent, space.counts, *codes)
+                if int(most) >= end:
+                    astray = int(sent.max()) >> int(routes.bits)
+                    raise self.astray(astray, (0, int(routes.lows[-1])))
                 clock.lap("expand")
                 worker.make_room(int(sent.size))
-                worker.sent += tally(sent)
+                worker.sent += Tally(int(sent.size), int(mixed))
                 worker.pool.route(sent, int(sent.size))
                 clock.lap("route")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from store.block import HEADER
 from store.kernels import codec, column
-from store.kernels.fingerprint import mix64
+from store.kernels.fingerprint import fingerprint, mix64
 from store.kernels.jit import kernel, popcount64
 from store.kernels.records import ROW, encode_records
 from store.kernels.sort import radix_sort
@@ -375,6 +375,16 @@ def combine(
 
 
 @kernel
+def send(children: Any, counts: Any, bits: Any, codes: Any) -> Any:
+    """Tag children, which were grouped by edge; (the greatest arrival, their fingerprint)."""
+    tag(children, counts, bits, codes)
+    most = ZERO
+    for i in range(U64(children.size)):
+        most = max(most, children[U64(i)])
+    return most, fingerprint(children)
+
+
+@kernel
 def land(children: Any, counts: Any, codes: Any, low: Any, out: Any, at: Any) -> Any:
     """Tag children, which were grouped by edge, and append them to out[at:] as residuals to `low`.
 
@@ -548,6 +558,7 @@ def warm() -> None:
     select_remote(keys, small, two, ZERO, lows, table, ZERO, small.copy())
     codes = np.arange(16, dtype=np.uint64)
     tag(out, np.zeros(2, np.uint64), two, codes)
+    send(out[:2].copy(), np.zeros(2, np.uint64), two, codes)
     append_within(out, two, ZERO, two, ZERO, out.copy(), ZERO)
     append_within(out, two, ZERO, two, ZERO, small.copy(), ZERO)
     for dtype in (np.uint32, np.uint64):

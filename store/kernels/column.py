@@ -63,7 +63,7 @@ HASH_SHIFT = U64(32 - 13)
 COUNT_BITS = U64(24)
 COUNT = U64((1 << 24) - 1)
 
-SAMPLE = U64(8192)
+SAMPLE = U64(4096)
 """About so many keys of a block are looked at to choose the values that are listed."""
 
 CHUNK = U64(1024)
