@@ -32,7 +32,7 @@ from store.run import RunBuilder
 U64 = np.uint64
 BUCKET_ARRIVALS = 1 << 20
 """Arrivals a bucket aims at: its sort stays in the caches."""
-SAMPLE_BLOCKS = 1024
+SAMPLE_BLOCKS = 64
 """Layers of up to so many blocks are read for the sample; of larger ones the indexes suffice."""
 SAMPLE_KEYS = 1 << 16
 SPLIT_ABOVE = 1 << 25
