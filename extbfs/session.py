@@ -69,10 +69,14 @@ class Session:
         if is_network_file_system(self.run):
             raise StoreError(f"{self.run} is on a network file system, where no run is safe")
         self._lock = WriterLock.acquire(self.run)
-        if self._create:
-            for directory in (names.LAYERS, names.SPILL):
-                disk.mkdir(os.path.join(self.run, directory))
-            disk.sync_dir(self.run)
+        try:
+            if self._create:
+                for directory in (names.LAYERS, names.SPILL):
+                    disk.mkdir(os.path.join(self.run, directory))
+                disk.sync_dir(self.run)
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(
@@ -81,9 +85,11 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._catalogue is not None:
-            self._catalogue.close()
-        self._lock.release()
+        try:
+            if self._catalogue is not None:
+                self._catalogue.close()
+        finally:
+            self._lock.release()
 
     def _tell(self, text: str) -> None:
         if self._observer is not None:

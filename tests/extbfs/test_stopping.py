@@ -19,7 +19,7 @@ from extbfs.engine.ledger import Ledger
 from puzzles.registry import resolve
 from store import fs, names
 from store.catalogue import Catalogue
-from store.errors import IoFailure
+from store.errors import IoFailure, StoreError
 from tests import oracle
 from tests.extbfs.runs import assert_sound, counts, events, resume, search
 from tests.extbfs.tight import Tight
@@ -219,6 +219,17 @@ class TestStruck:
             else:
                 faulty.forget()
                 return
+
+    @pytest.mark.parametrize("fault", [Fault.POWER_CUT, Fault.FROM_THEN_ON])
+    def test_what_fails_while_a_run_begins_leaves_no_lock_behind(self, ram, fault):
+        """Before each of the first operations; the same process tries again."""
+        for at in range(1, 16):
+            run = ram / f"{fault.name} {at}"
+            fs.install(FaultyFileSystem(run, at=at, fault=fault, code=errno.ENOSPC))
+            with contextlib.suppress(PowerCut, StoreError):
+                self.go("directed", "set", run)
+            fs.install(fs.FileSystem())
+            self.go("directed", "set", run, max_depth=2)
 
     @pytest.mark.parametrize(("name", "algebra"), ALGEBRAS)
     def test_the_disk_is_full_from_some_operation_on(
