@@ -136,7 +136,7 @@ class TestStaleness:
         [
             ("extbfs/algebra/fibre_kernels.py", True),
             ("store/kernels/jit.py", True),
-            ("store/kernels/codec.py", False),
+            ("store/kernels/bitmap.py", False),
             ("puzzles/tiles/kernels.py", False),
         ],
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import store.external
-from extbfs.algebra import fibre, sets
+from extbfs.algebra import fibre_merge, sets
 from extbfs.engine.worker import Worker
 from puzzles.registry import resolve
 from store.spill import SpillReader
@@ -128,6 +128,6 @@ class TestTheSettingsDoWhatTheySay:
         assert len(written) > spilled(run) > 0
 
     def test_the_fibre_algebra_halves_what_is_too_large(self, tmp_path, monkeypatch):
-        halved = Seen(monkeypatch, fibre.FibreAlgebra, "_combine_parts")
+        halved = Seen(monkeypatch, fibre_merge.FibreMerge, "_merge_parts")
         self.run(tmp_path, monkeypatch, "many external sorts", "tiles", "fibre")
         assert halved.calls

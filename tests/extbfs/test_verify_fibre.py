@@ -101,7 +101,7 @@ def test_books_of_a_depth_under_way(tmp_path, monkeypatch):
         if build.plan.depth == 18:
             merged.append(bucket)
             time.sleep(0.05)  # for the coordinator to notice
-        inner(build, worker, bucket)
+        return inner(build, worker, bucket)
 
     monkeypatch.setattr(DepthBuild, "_merge_bucket", stop_after_three)
     monkeypatch.setattr(Control, "go_on", property(lambda _: len(merged) < 3))
