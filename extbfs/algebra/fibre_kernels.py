@@ -13,21 +13,52 @@ from typing import Any
 
 import numpy as np
 
+from extbfs.algebra.fibre_combine import combine
+from extbfs.algebra.fibre_weights import (
+    EDGE_BITS,
+    EDGE_MASK,
+    count_bits,
+    count_incident,
+    routed_fingerprint,
+    weigh,
+    weigh_keys,
+)
 from store.block import HEADER
 from store.kernels import codec, column
-from store.kernels.fingerprint import fingerprint, mix64
+from store.kernels.fingerprint import fingerprint
 from store.kernels.jit import kernel, popcount64
 from store.kernels.records import ROW, encode_records
 from store.kernels.sort import radix_sort
 
+__all__ = [
+    "EDGE_BITS",
+    "LAST",
+    "append",
+    "append_within",
+    "arrange",
+    "collect",
+    "combine",
+    "convert",
+    "count_bits",
+    "count_incident",
+    "land",
+    "make_block",
+    "make_blocks",
+    "radix_sort",
+    "routed_fingerprint",
+    "select_edges",
+    "select_remote",
+    "send",
+    "tag",
+    "take_routed",
+    "warm",
+    "weigh",
+    "weigh_keys",
+]
+
 U64 = np.uint64
 ZERO = U64(0)
 ONE = U64(1)
-EDGE_BITS = U64(4)
-EDGE_MASK = U64(15)
-SIXTEEN = U64(16)
-LOW_16 = U64(0xFFFF)
-GOLDEN = U64(0x9E3779B97F4A7C15)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
 TOLD = U64(ROW)
 HEADER_BYTES = U64(HEADER.size)
@@ -132,19 +163,6 @@ def convert(
 
 
 @kernel
-def routed_fingerprint(arrivals: Any, n: Any, low: Any, bits: Any, codes: Any) -> Any:
-    """The fingerprint that arrivals[:n], residuals to `low`, had when they were routed.
-
-    bits, codes: as tag took them.
-    """
-    total = ZERO
-    for i in range(n):
-        arrival = U64(arrivals[U64(i)]) + low
-        total += mix64(((arrival >> EDGE_BITS) << bits) | codes[arrival & EDGE_MASK])
-    return total
-
-
-@kernel
 def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -> Any:
     """Bring sorted arrivals[:n] together by key; the number of keys.
 
@@ -164,214 +182,6 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
         bits[at] = held
         before = key
     return at + ONE
-
-
-@kernel
-def weigh(arrivals: Any, n: Any, low: Any) -> Any:
-    """The weight of arrivals[:n], residuals to `low`: the same for all orders, and after collect().
-
-    That of (key, edge) is key + ((key + 1) << edge) * GOLDEN, modulo 2**64.
-    """
-    keys = ZERO
-    mixed = ZERO
-    for i in range(n):
-        arrival = U64(arrivals[U64(i)]) + low
-        key = arrival >> EDGE_BITS
-        keys += key
-        mixed += (key + ONE) << (arrival & EDGE_MASK)
-    return keys + mixed * GOLDEN
-
-
-@kernel
-def weigh_keys(keys: Any, bits: Any, m: Any, shift: Any) -> Any:
-    """(arrivals, their weight) that stand in keys[:m] and bits[:m], which collect() made.
-
-    shift: where the edges begin in bits.
-    """
-    arrived = ZERO
-    total = ZERO
-    mixed = ZERO
-    for j in range(m):
-        key = keys[U64(j)]
-        edges = U64(bits[U64(j)]) >> shift
-        n = popcount64(edges)
-        arrived += n
-        total += key * n
-        mixed += (key + ONE) * edges
-    return arrived, total + mixed * GOLDEN
-
-
-@kernel
-def count_bits(payload: Any, n: Any, width: Any, shift: Any) -> Any:
-    """(states, pending edges) of n records; width: of the places; shift: where the edges begin."""
-    here = (ONE << width) - ONE
-    states = ZERO
-    pending = ZERO
-    for i in range(n):
-        record = U64(payload[U64(i)])
-        states += popcount64(record & here)
-        pending += popcount64(record >> shift)
-    return states, pending
-
-
-@kernel
-def count_incident(payload: Any, n: Any, ends: Any) -> Any:
-    """How many edges end at the places of n records' states, pending or not.
-
-    ends: uint64[k, 2]. Masks of the places at which at least one or two edges end are ends[0, 0]
-    and ends[0, 1], three or four the upper half words of both; for more edges the next row.
-    """
-    total = ZERO
-    for row in range(U64(ends.shape[0])):
-        one = ends[U64(row), ZERO]
-        two = ends[U64(row), ONE]
-        for i in range(n):
-            record = U64(payload[U64(i)]) & LOW_16
-            record |= record << SIXTEEN << SIXTEEN
-            total += popcount64((record & one) | ((record & two) << SIXTEEN))
-    return total
-
-
-@kernel
-def split(own: Any, i: Any, n: Any, keys: Any, j: Any, m: Any, take: Any) -> Any:
-    """Where the first `take` of own[i:n] and keys[j:m] together end, by key: (end in own, in keys).
-
-    A key that stands in both lists is not torn apart. Merge path: Odeh, Green, Mwassi, Shmueli and
-    Birk (2012).
-    """
-    take = min(take, (n - i) + (m - j))
-    low = take - min(take, m - j)
-    high = min(take, n - i)
-    while low < high:
-        middle = (low + high) >> ONE
-        if own[i + middle] < keys[j + take - middle - ONE]:
-            low = middle + ONE
-        else:
-            high = middle
-    end = i + low
-    key_end = j + take - low
-    if end < n and key_end > j and own[end] == keys[key_end - ONE]:
-        end += ONE
-    elif key_end < m and end > i and keys[key_end] == own[end - ONE]:
-        key_end += ONE
-    return end, key_end
-
-
-@kernel
-def next_record(old: Any, came: Any, widths: Any, masks: Any, full: Any) -> Any:
-    """(places, payload) of a key with the payload `old` and the arrivals `came`.
-
-    widths: (places of the old side, of the new side) in bits; masks: the same as masks of ones;
-    full[places]: the payload of places from which no move is made yet.
-    """
-    wide, narrow = widths
-    here, there = masks
-    places = ((old >> wide) | came) & there
-    made = ((old & here) << narrow) | (came & ~there)
-    return places, U64(full[places]) & ~made
-
-
-@kernel
-def combine_lane(
-    own: Any,
-    payload: Any,
-    i: Any,
-    end: Any,
-    keys: Any,
-    bits: Any,
-    j: Any,
-    key_end: Any,
-    widths: Any,
-    full: Any,
-    out: Any,
-    out_payload: Any,
-    at: Any,
-) -> Any:
-    """Merge own[i:end] with keys[j:key_end] to out[at:], as combine does, alone.
-
-    Returns (position after the last record, states).
-    """
-    wide, narrow = widths
-    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
-    states = ZERO
-    while i < end or j < key_end:
-        a = own[i]
-        b = keys[j]
-        old = U64(payload[i]) & (ZERO - U64(a <= b))
-        came = U64(bits[j]) & (ZERO - U64(b <= a))
-        i += U64(a <= b)
-        j += U64(b <= a)
-        places, record = next_record(old, came, widths, masks, full)
-        out[at] = min(a, b)
-        out_payload[at] = record
-        at += U64(places != ZERO)
-        states += popcount64(places)
-    return at, states
-
-
-@kernel
-def combine(
-    own: Any,
-    payload: Any,
-    i: Any,
-    n: Any,
-    keys: Any,
-    bits: Any,
-    j: Any,
-    m: Any,
-    widths: Any,
-    full: Any,
-    half: Any,
-    out: Any,
-    out_payload: Any,
-) -> Any:
-    """Merge the records own[i:n] of a layer with what arrived at keys[j:m] into the next layer.
-
-    Both ascend, and own[n] and keys[m] are LAST. widths, full: as next_record takes them. Takes
-    about 2 * `half` records and arrivals in, in two lanes side by side, since each step waits for
-    the one before; out, out_payload: room for 2 * half + 4. Returns (i, j, records written, their
-    states).
-    """
-    wide, narrow = widths
-    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
-    end, key_end = split(own, i, n, keys, j, m, half)
-    stop, key_stop = split(own, end, n, keys, key_end, m, half)
-    k, q = end, key_end
-    gap = (end - i) + (key_end - j)
-    at, to = ZERO, gap
-    states = ZERO
-    while (i < end or j < key_end) and (k < stop or q < key_stop):
-        a = own[i]
-        b = keys[j]
-        old = U64(payload[i]) & (ZERO - U64(a <= b))
-        came = U64(bits[j]) & (ZERO - U64(b <= a))
-        i += U64(a <= b)
-        j += U64(b <= a)
-        c = own[k]
-        d = keys[q]
-        old_2 = U64(payload[k]) & (ZERO - U64(c <= d))
-        came_2 = U64(bits[q]) & (ZERO - U64(d <= c))
-        k += U64(c <= d)
-        q += U64(d <= c)
-        places, record = next_record(old, came, widths, masks, full)
-        out[at] = min(a, b)
-        out_payload[at] = record
-        at += U64(places != ZERO)
-        places_2, record = next_record(old_2, came_2, widths, masks, full)
-        out[to] = min(c, d)
-        out_payload[to] = record
-        to += U64(places_2 != ZERO)
-        states += popcount64(places | (places_2 << SIXTEEN))
-    at, more = combine_lane(
-        own, payload, i, end, keys, bits, j, key_end, widths, full, out, out_payload, at
-    )
-    to, rest = combine_lane(
-        own, payload, k, stop, keys, bits, q, key_stop, widths, full, out, out_payload, to
-    )
-    for x in range(to - gap):
-        out[at + U64(x)] = out[gap + U64(x)]
-        out_payload[at + U64(x)] = out_payload[gap + U64(x)]
-    return stop, key_stop, at + (to - gap), states + more + rest
 
 
 @kernel

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extbfs.algebra import fibre, fibre_kernels
+from extbfs.algebra import fibre, fibre_combine, fibre_kernels, fibre_weights
 from tests import helpers_numba
 from tests.store import naive_codec
 
@@ -340,7 +340,7 @@ def test_split_takes_so_many_and_tears_no_key_apart(data):
     take = data.draw(st.integers(1, 45))
     end, key_end = map(
         int,
-        fibre_kernels.split(
+        fibre_combine.split(
             u64(own, [LAST]),
             U64(i),
             U64(len(own)),
@@ -460,15 +460,19 @@ def test_a_whole_step_equals_sets_of_arrivals():
     assert all(a < b for a, b in pairwise(keys[:m].tolist()))
 
 
-KERNELS = sorted(helpers_numba.kernels_of(fibre_kernels))
+KERNELS = {
+    name: kernel
+    for module in (fibre_kernels, fibre_combine, fibre_weights)
+    for name, kernel in helpers_numba.kernels_of(module).items()
+}
 
 
 @pytest.mark.skipif(not helpers_numba.JIT, reason="nothing is typed without the JIT")
 class TestTyping:
-    @pytest.mark.parametrize("name", KERNELS)
+    @pytest.mark.parametrize("name", sorted(KERNELS))
     def test_no_kernel_computes_with_floating_point(self, name):
         fibre_kernels.warm()
-        assert helpers_numba.floating(getattr(fibre_kernels, name)) == []
+        assert helpers_numba.floating(KERNELS[name]) == []
 
     def test_a_search_compiles_nothing_more_than_warm(self, tmp_path):
         import subprocess
@@ -484,6 +488,6 @@ before = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}
 extbfs.start("tiles:3x3", {str(tmp_path / "run")!r}, threads=1, algebra="fibre")
 after = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}
 assert before == after, (before, after)
-assert before["combine"] == before["select_remote"] == 1
+assert before["make_blocks"] == before["select_remote"] == 1
 """
         subprocess.run([sys.executable, "-c", program], check=True)
