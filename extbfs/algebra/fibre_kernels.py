@@ -374,6 +374,7 @@ def warm() -> None:
     for dtype in (np.uint32, np.uint64):
         values = np.zeros(8, dtype)
         append(out, two, ZERO, values, ZERO)
+        convert(values, two, ZERO, two, codes, ZERO, out.copy(), ZERO)
         for into in (np.zeros(8, np.uint32), np.zeros(8, np.uint64)):
             take_routed(values, two, ZERO, two, codes, codes, ZERO, into, ZERO)
         routed_fingerprint(values, two, ZERO, two, codes)
