@@ -243,6 +243,10 @@ class Layer:
         counts = np.concatenate([index.counts for index in indexes]).astype(np.int64)
         return firsts, counts
 
+    def keys_before(self) -> npt.NDArray[np.int64]:
+        """int64[blocks + 1]: for every block, and for the end, how many keys lie before it."""
+        return np.concatenate([[0], np.cumsum(self.weights()[1])])
+
     def verify(self, run: int, scratch: Scratch, look: Look | None = None) -> None:
         """Read all of one run and compare it with its record; IntegrityError if they differ."""
         meta = self.metas[run]

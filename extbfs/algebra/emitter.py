@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy.typing as npt
@@ -46,14 +47,8 @@ class Emitter:
 
     def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
         """Append ascending keys; many at once become blocks as they are."""
-        try:
+        with self._growing(int(keys.size)):
             self._builder.append(keys, payload, whole=keys.size >= WHOLE)
-        except ValueError as error:
-            raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
-        self._held += int(keys.size)
-        self._clock.lap("encode")
-        if self._held >= RUN_KEYS:
-            self.finish_run()
 
     def place(self, blocks: int) -> tuple[bool, Any, Any, Any, Any]:
         """Where so many blocks can be written as adopt() takes them (RunBuilder.place)."""
@@ -61,11 +56,17 @@ class Emitter:
 
     def adopt(self, rows: Sequence[Row]) -> None:
         """As emit, for blocks that were written where place() said."""
-        try:
+        with self._growing(sum(row.keys for row in rows)):
             self._builder.adopt(rows)
+
+    @contextmanager
+    def _growing(self, keys: int) -> Iterator[None]:
+        """The run takes so many keys more: they must be in order, and it is closed when large."""
+        try:
+            yield
         except ValueError as error:
             raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
-        self._held += sum(row.keys for row in rows)
+        self._held += keys
         self._clock.lap("encode")
         if self._held >= RUN_KEYS:
             self.finish_run()

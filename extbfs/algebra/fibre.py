@@ -213,11 +213,11 @@ class FibreAlgebra:
 
     def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
         """The arrivals routed to each bucket, and about as many keys as it has of the old layer."""
-        firsts, lasts, counts = block_ranges(layer)
+        firsts, lasts, _ = block_ranges(layer)
         lows = self.routes.lows
         begun = np.searchsorted(firsts, lows[1:], side="left")
         ended = np.searchsorted(lasts, lows[:-1], side="left")
-        before = np.concatenate([[0], np.cumsum(counts)])
+        before = layer.keys_before()
         own = np.where(begun > ended, before[begun] - before[ended], 0)
         self.blocks = list(zip(ended.tolist(), np.maximum(begun, ended).tolist(), strict=True))
         self.keys_before = before.tolist()

@@ -134,13 +134,13 @@ def append(arrivals: Any, n: Any, low: Any, out: Any, at: Any) -> Any:
 
 
 @kernel
-def append_within(values: Any, n: Any, base: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
-    """Append values[i] + base - low where that is below `width`; the position after the last.
+def append_within(arrivals: Any, n: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
+    """Append arrivals[i] - low where that is below `width`; the position after the last.
 
-    values: uint64 residuals to `base`; out needs room for one value more, and may be `values`.
+    arrivals: uint64; out needs room for one value more.
     """
     for i in range(n):
-        residual = values[U64(i)] + base - low
+        residual = arrivals[U64(i)] - low
         out[at] = residual
         at += U64(residual < width)
     return at
@@ -369,8 +369,8 @@ def warm() -> None:
     codes = np.arange(16, dtype=np.uint64)
     tag(out, np.zeros(2, np.uint64), two, codes)
     send(out[:2].copy(), np.zeros(2, np.uint64), two, codes)
-    append_within(out, two, ZERO, two, ZERO, out.copy(), ZERO)
-    append_within(out, two, ZERO, two, ZERO, small.copy(), ZERO)
+    append_within(out, two, two, ZERO, out.copy(), ZERO)
+    append_within(out, two, two, ZERO, small.copy(), ZERO)
     for dtype in (np.uint32, np.uint64):
         values = np.zeros(8, dtype)
         append(out, two, ZERO, values, ZERO)

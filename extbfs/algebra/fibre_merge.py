@@ -256,5 +256,5 @@ class FibreMerge:
                 mixed = fibre_kernels.routed_fingerprint(
                     taken, number, low, routes.bits, routes.code_of
                 )
-                yield end, int(mixed), int(fibre_kernels.weigh(taken, number, low))
+                yield end, int(mixed), weight_of(taken, span[0]).fingerprint
                 n = end

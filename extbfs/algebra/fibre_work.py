@@ -67,7 +67,7 @@ def append_within(
         if n + few.size > space.arrivals:
             raise Overfull
         size = U64(few.size)
-        n = int(fibre_kernels.append_within(few, size, U64(0), width, low, out, U64(n)))
+        n = int(fibre_kernels.append_within(few, size, width, low, out, U64(n)))
     return n
 
 

@@ -88,7 +88,7 @@ class DepthBuild:
         )
         self._keys_before = np.zeros(1, np.int64)
         if plan.pieces:
-            self._keys_before = np.concatenate([[0], np.cumsum(layer.weights()[1])])
+            self._keys_before = layer.keys_before()
         self._readers: list[SpillReader] = []
         self._pending: list[Bucket] = []
         self._last: list[Bucket] = []

@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from extbfs.sizes import parse_size
 from ops.bench import block_rivals, child, machine, rivals, search, table
-from ops.bench.depths import JournalFault
+from ops.bench.command import Progress, run_benchmark
 from ops.bench.figures import medians, ratio
 from puzzles.blocks import index
 from puzzles.blocks.family import FAMILY
@@ -32,22 +32,10 @@ QUICK_DEPTH = 30
 SOLVED = ["hakoiri-basic", "klotski", "century", "shogi"]
 QUICK_SOLVED = ["simplicity"]
 
-Progress = Callable[[str], None]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark as a command; its exit code."""
-    options = parse(arguments)
-    try:
-        result = benchmark(options, lambda text: print(text, file=sys.stderr, flush=True))
-    except (table.WrongCounts, child.ChildFailed, JournalFault) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    text = json.dumps(result, indent=1)
-    if options.output is not None:
-        options.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
+    return run_benchmark(benchmark, parse(arguments))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

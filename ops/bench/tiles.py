@@ -9,19 +9,18 @@ is wrong or a search fails.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from extbfs.sizes import parse_size
 from ops.bench import child, disk, machine, rivals, search
-from ops.bench.depths import JournalFault
+from ops.bench.command import Progress, run_benchmark
 from ops.bench.figures import medians, ratio
-from ops.bench.table import Board, Counts, WrongCounts
+from ops.bench.table import Board, Counts
 
 SCHEMA = 1
 RAM_DISK = Path("/dev/shm")
@@ -38,22 +37,10 @@ ASKED = {
 }
 """What is asked of a search, by algebra."""
 
-Progress = Callable[[str], None]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark as a command; its exit code."""
-    options = parse(arguments)
-    try:
-        result = benchmark(options, lambda text: print(text, file=sys.stderr, flush=True))
-    except (WrongCounts, child.ChildFailed, JournalFault) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    text = json.dumps(result, indent=1)
-    if options.output is not None:
-        options.output.write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return 0
+    return run_benchmark(benchmark, parse(arguments))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from puzzles.blocks.arrays import BEST, LARGEST, PIECES, SHOWN, Places, Tables
-from puzzles.blocks.groups import decode, enter, least_way, take, way_of
+from puzzles.blocks.arrays import BEST, LARGEST, SHOWN, Places, Tables
+from puzzles.blocks.groups import enter, least_way, place_big, take, way_of
 from puzzles.jit import U64, kernel
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ def group_holds(
     i = _0
     while i < total:
         number = keys[i] // t.ways
-        decode(t, data, p, work, number)
-        for k in range(t.big):
-            work[p.mask + k] = _0
-        for n in range(work[PIECES]):
-            work[p.mask + work[p.kind + n]] |= _1 << work[p.anchor + n]
+        place_big(t, data, p, work, number)
         missing = _0
         for k in range(t.big):
             missing |= data[t.goal + k] & ~work[p.mask + k]

@@ -83,15 +83,21 @@ def small(t: Tables, data: Words, code: U64) -> U64:
 
 
 @inlined
+def place_big(t: Tables, data: Words, p: Places, work: Words, number: U64) -> None:
+    """Decode the big pieces of this number, and set the mask of anchors of each kind."""
+    decode(t, data, p, work, number)
+    for k in range(t.big):
+        work[p.mask + k] = _0
+    for i in range(work[PIECES]):
+        work[p.mask + work[p.kind + i]] |= _1 << work[p.anchor + i]
+
+
+@inlined
 def enter(t: Tables, data: Words, p: Places, work: Words, views: U64, number: U64) -> None:
     """Make the big pieces of this number the group's, as the first `views` symmetries show them;
     set all but what depends on the parents."""
-    decode(t, data, p, work, number)
+    place_big(t, data, p, work, number)
     n = work[PIECES]
-    for k in range(t.big):
-        work[p.mask + k] = _0
-    for i in range(n):
-        work[p.mask + work[p.kind + i]] |= _1 << work[p.anchor + i]
     for v in range(views):
         line = v * p.line
         for y in range(t.height):

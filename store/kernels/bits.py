@@ -35,6 +35,9 @@ WRONG_LAST = U64(5)
 BAD_TABLE = U64(6)
 BAD_CODE = U64(7)
 
+FEW_BITS = U64(46)
+"""With gaps below 2**(FEW_BITS + 1) the keys of a block cannot wrap around from below 2**63."""
+
 LOAD = U64(56)
 """This many bits can be had with one load or store, wherever in a byte they begin."""
 
@@ -100,9 +103,24 @@ def list_escapes(data: Any, at: Any, begin: Any, end: Any, where: Any, base: Any
     return found - base
 
 
+@kernel
+def out_of_order(keys: Any, n: Any, top: Any, first: Any) -> Any:
+    """Whether keys[:n], sums of gaps from `first` on, do not ascend strictly.
+
+    They do when none can have wrapped around: gaps, scaled, have at most `top` bits. Otherwise they
+    are compared, in a loop of their own, which is vectorised as it would not be among the sums.
+    """
+    wrong = ZERO
+    if top > FEW_BITS or first >> SIXTY_THREE != ZERO:
+        for i in range(ONE, n):
+            wrong |= U64(keys[i] <= keys[i - ONE])
+    return wrong != ZERO
+
+
 def warm() -> None:
     """Compile or load every kernel of this module."""
     data = np.zeros(32, np.uint8)
     put_wide(data, ZERO, ZERO, ZERO, ONE, ONE)
     load_wide(data, ZERO, ONE)
+    out_of_order(np.zeros(2, np.uint64), ONE, ONE, ZERO)
     list_escapes(np.zeros(PAD, np.uint8), ZERO, ZERO, ONE, np.zeros(8, np.uint64), ZERO)

@@ -29,6 +29,7 @@ from store.kernels.bits import (
     WRONG_LAST,
     ZERO,
     list_escapes,
+    out_of_order,
 )
 from store.kernels.jit import clz64, kernel, load64, store64
 
@@ -37,9 +38,6 @@ CHUNK = U64(1024)
 """So many gaps go through one step before the next."""
 WORK = 1024 + 4
 """Length of the work array, uint64: where the escapes of a chunk are."""
-
-FEW_BITS = U64(46)
-"""With gaps below 2**(FEW_BITS + 1) the keys of a block cannot wrap around from below 2**63."""
 
 
 @kernel
@@ -110,12 +108,8 @@ def decode_bytes(
             keys[U64(i) + ONE] = key
     if position != end:
         return TOO_LONG
-    if max(size, ONE) * EIGHT + shift > FEW_BITS or first >> SIXTY_THREE != ZERO:
-        wrong = ZERO
-        for i in range(ONE, n):
-            wrong |= U64(keys[i] <= keys[i - ONE])
-        if wrong != ZERO:
-            return NOT_ASCENDING
+    if out_of_order(keys, n, max(size, ONE) * EIGHT + shift, first):
+        return NOT_ASCENDING
     return OK if key == last else WRONG_LAST
 
 

@@ -35,6 +35,7 @@ from store.kernels.bits import (
     ZERO,
     load_wide,
     low_bits,
+    out_of_order,
     put,
     put_wide,
 )
@@ -53,9 +54,6 @@ TABLE_BYTES = U64(9)
 
 SMALL = U64(4096)
 """In blocks of up to this many keys every gap helps to choose the classes."""
-
-FEW_BITS = U64(46)
-"""With gaps below 2**(FEW_BITS + 1) the keys of a block cannot wrap around from below 2**63."""
 
 
 @kernel
@@ -280,12 +278,8 @@ def decode_octaves(
         keys[i] = key
     if (position + SEVEN) >> THREE != at + length:
         return TOO_LONG if position < end else TOO_SHORT
-    if top + shift > FEW_BITS or first >> SIXTY_THREE != ZERO:  # else no sum can have wrapped
-        wrong = ZERO
-        for i in range(ONE, n):  # vectorised, unlike the same test in the loop above
-            wrong |= U64(keys[i] <= keys[i - ONE])
-        if wrong != ZERO:
-            return NOT_ASCENDING
+    if out_of_order(keys, n, top + shift, first):
+        return NOT_ASCENDING
     return OK if key == last else WRONG_LAST
 
 

@@ -170,9 +170,8 @@ class TestAppendWithin:
         inside = [v + shift - low for v in values if low <= v + shift < low + width]
         out = np.full(at + len(inside) + 1, 7, out_dtype)
         end = fibre_kernels.append_within(
-            np.array([*values, 0], dtype),
+            u64([value + shift for value in values], [0]),
             U64(len(values)),
-            U64(shift),
             U64(width),
             U64(low),
             out,

@@ -128,13 +128,13 @@ def convert_doubles(inner, values, n, base, bits, edges, low, out, at):
     return harm, end
 
 
-def within_loses(inner, values, n, shift, width, low, out, at):
-    end = inner(values, n, shift, width, low, out, at)
+def within_loses(inner, arrivals, n, width, low, out, at):
+    end = inner(arrivals, n, width, low, out, at)
     return end > at + U64(1), int(end) - (end > at + U64(1))
 
 
-def within_doubles(inner, values, n, shift, width, low, out, at):
-    end = inner(values, n, shift, width, low, out, at)
+def within_doubles(inner, arrivals, n, width, low, out, at):
+    end = inner(arrivals, n, width, low, out, at)
     if end == at:
         return False, end
     out[int(end)] = out[int(end) - 1]

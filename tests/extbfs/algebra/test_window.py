@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +27,7 @@ def layer() -> Layer:
 
 
 def load(window: Window, layer: Layer, low: int, high: int, scratch: Scratch) -> tuple[int, int]:
-    before = [0, *np.cumsum(layer.weights()[1]).tolist()]
+    before = layer.keys_before().tolist()
     return window.load(layer, layer.blocks_of(low, high), before, (low, high), scratch)
 
 
