@@ -24,6 +24,7 @@ from puzzles.contract import Puzzle
 from puzzles.errors import PuzzleError
 from store.buckets import Buckets
 from store.kernels import bitmap, merge, sort
+from store.kernels.fingerprint import survey_keys
 from store.kernels.warm import warm_sets
 from store.layer import Layer
 from store.pool import Records
@@ -137,12 +138,12 @@ class SetAlgebra:
         if layer.blocks > SAMPLE_BLOCKS:
             firsts, _ = layer.weights()
             few = firsts[:: max(1, firsts.size // most)].copy()
-            parts.extend(children.copy() for children in self._children(worker, few))
+            parts.extend(children.copy() for children, _ in self._children(worker, few))
         else:
             stride = max(1, layer.count // most)
             for keys in layer.read_blocks(0, layer.blocks, worker.scratch):
                 few = keys[::stride].copy()
-                parts.extend(children.copy() for children in self._children(worker, few))
+                parts.extend(children.copy() for children, _ in self._children(worker, few))
         children = np.concatenate([*parts, np.empty(0, np.uint64)])
         children.sort()
         return children
@@ -155,11 +156,11 @@ class SetAlgebra:
         for keys in layer.read_blocks(start, stop, worker.scratch):
             clock.lap("read")
             worker.parents += tally(keys)
-            for children in self._children(worker, keys):
+            for children, sent in self._children(worker, keys):
                 clock.lap("expand")
-                worker.make_room(int(children.size))
-                worker.sent += tally(children)
-                worker.pool.route(children, int(children.size))
+                worker.make_room(sent.count)
+                worker.sent += sent
+                worker.pool.route(children, sent.count)
                 clock.lap("route")
 
     def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
@@ -182,18 +183,19 @@ class SetAlgebra:
     def contains(self, layer: Layer, states: Keys) -> npt.NDArray[np.bool_]:
         return layer.contains(states)
 
-    def _children(self, worker: Worker, keys: Keys) -> Iterator[Keys]:
-        """The children of keys, a slice at a time, in the worker's buffer; all below key_space."""
+    def _children(self, worker: Worker, keys: Keys) -> Iterator[tuple[Keys, Tally]]:
+        """The children of keys, a slice at a time, in the worker's buffer, and their tally; all
+        below key_space."""
         step = worker.memory.slice_keys
         out: Keys = worker.space.children
         for start in range(0, keys.size, step):
             part = keys[start : start + step]
             n = self.puzzle.successors(part, out[: part.size * self.puzzle.max_successors])
-            children = out[:n]
-            if n and int(children.max()) >= self._key_space:
-                self._refuse_key(part, int(children.max()))
             if n:
-                yield children
+                mixed, most = survey_keys(out[:n])
+                if int(most) >= self._key_space:
+                    self._refuse_key(part, int(most))
+                yield out[:n], Tally(n, int(mixed))
 
     def _refuse_key(self, parents: Keys, key: int) -> None:
         raise PuzzleError(

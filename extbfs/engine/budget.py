@@ -12,7 +12,7 @@ from extbfs.sizes import format_size
 MIB = 1 << 20
 GIB = 1 << 30
 BLOCK_KEYS = 32768
-SLICE_CHILDREN = 1 << 15
+SLICE_CHILDREN = 1 << 17
 """Children computed in one kernel call: they stay in the second-level cache until routed."""
 STAGING = 4 * MIB
 BITMAP = 2 * MIB

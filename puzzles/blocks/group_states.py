@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from puzzles.blocks.arrays import BEST, LARGEST, SHOWN, Places, Tables
-from puzzles.blocks.groups import enter, least_way, place_big, take, way_of
+from puzzles.blocks.groups import doomed, enter, least_way, place_big, take, way_of
 from puzzles.jit import U64, kernel
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def group_holds(
             missing |= data[t.goal + k] & ~work[p.mask + k]
         if missing:
             low = number * t.ways
-            while i < total and keys[i] - low < t.ways:
+            width = (doomed(t, data, p, work, number) - number) * t.ways
+            while i < total and keys[i] - low < width:
                 out[i] = False
                 i += _1
             continue

@@ -93,6 +93,32 @@ def place_big(t: Tables, data: Words, p: Places, work: Words, number: U64) -> No
 
 
 @inlined
+def doomed(t: Tables, data: Words, p: Places, work: Words, number: U64) -> U64:
+    """The end of the numbers from this one on that are no goal for the same reason: up to some
+    cell the same pieces are read, and a piece of a goal is missing, or one too many elsewhere.
+
+    The big pieces of `number` are decoded, and they are no goal.
+    """
+    cell = t.cells
+    for k in range(t.big):
+        here, goal = work[p.mask + k], data[t.goal + k]
+        if goal & ~here:
+            cell = min(cell, ctz64(goal & ~here))
+        astray = here & ~goal
+        for _ in range(popcount(here) - min(popcount(here), popcount(goal))):  # may be elsewhere
+            astray &= astray - _1
+        if astray:
+            cell = min(cell, ctz64(astray))
+    end = number + _1
+    for i in range(work[DEPTH]):
+        step = work[p.step + i]
+        if step & _255 > cell:
+            end = work[p.rank + i] + data[t.node + (step >> _8) * (_1 + t.columns + t.columns)]
+            break
+    return end
+
+
+@inlined
 def enter(t: Tables, data: Words, p: Places, work: Words, views: U64, number: U64) -> None:
     """Make the big pieces of this number the group's, as the first `views` symmetries show them;
     set all but what depends on the parents."""

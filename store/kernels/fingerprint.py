@@ -42,6 +42,17 @@ def fingerprint(keys: Any) -> Any:
 
 
 @kernel
+def survey_keys(keys: Any) -> Any:
+    """(fingerprint, the greatest) of keys uint64[n] in any order; 0 and 0 for no keys."""
+    total = most = ZERO
+    for i in range(U64(keys.size)):
+        key = keys[i]
+        total += mix64(key)
+        most = max(most, key)
+    return total, most
+
+
+@kernel
 def fingerprint_offset(residuals: Any, base: Any) -> Any:
     """The fingerprint of the keys base + residuals; residuals: uint32 or uint64[n]."""
     total = ZERO
@@ -107,6 +118,7 @@ def warm(payload_bits: int | None = None) -> None:
         fingerprint_records(keys, payload)
         survey_records(keys, payload)
     fingerprint(keys)
+    survey_keys(keys)
     fingerprint_offset(keys, U64(1))
     fingerprint_offset(keys.astype(np.uint32), U64(1))
     fingerprint_ascending(keys)

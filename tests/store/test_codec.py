@@ -268,6 +268,11 @@ class TestFingerprint:
             residuals = np.array(small, dtype)
             assert int(fingerprint.fingerprint_offset(residuals, U64(base))) == moved
 
+    @given(st.lists(st.integers(0, TOP), max_size=40))
+    def test_comes_with_the_greatest_key(self, keys: list[int]) -> None:
+        survey = fingerprint.survey_keys(array(keys))
+        assert [int(x) for x in survey] == [naive.fingerprint(keys), max(keys, default=0)]
+
     @given(st.lists(st.integers(0, 9), max_size=6))
     def test_tells_whether_keys_ascend(self, keys: list[int]) -> None:
         total, good = fingerprint.fingerprint_ascending(array(keys))

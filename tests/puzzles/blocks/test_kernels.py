@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -20,7 +22,7 @@ from puzzles.blocks import (
 )
 from puzzles.blocks.grouped import Grouped
 from puzzles.blocks.plain import Plain
-from puzzles.blocks.puzzle import METRICS
+from puzzles.blocks.puzzle import METRICS, BlocksPuzzle
 from puzzles.errors import PuzzleError
 from tests import helpers_numba
 from tests.puzzles.blocks import naive
@@ -81,6 +83,30 @@ def test_goals_are_found(how):
         found = {p: puzzle.plain_key_of(p) for p in before}
         flags = puzzle.is_goal(words(found.values()))
         assert int(flags.sum()) == sum(naive.is_goal(puzzle.model, p) for p in before) > 0
+
+
+@pytest.mark.parametrize("name", ["d209", "super-dry", "soap", "walls", "many free cells"])
+def test_goals_among_neighbouring_keys(name):
+    """Whole ranges of keys are no goal together; some of the pieces of a kind may be anywhere."""
+    luck = random.Random(name)
+    whole = puzzle_of(name)
+    placements = walk(whole.model, 50)
+    for _ in range(4 if helpers_numba.JIT else 1):
+        wanted = luck.choice(placements)
+        goal = tuple(
+            tuple(sorted(luck.sample(anchors, luck.randint(0, min(2, len(anchors))))))
+            for anchors in wanted
+        )
+        puzzle = BlocksPuzzle(replace(whole.model, goal=goal), metric="steps", use_symmetry=False)
+        here = puzzle.key_of(wanted)
+        begun = [here - 100, *(luck.randrange(puzzle.key_space) for _ in range(STATES))]
+        every = {key for low in begun for key in range(low, min(low + 200, puzzle.key_space))}
+        keys = words(key for key in every if key >= 0)
+        goals = [naive.is_goal(puzzle.model, puzzle.placement_of(key)) for key in keys.tolist()]
+        assert puzzle.is_goal(keys).tolist() == goals
+        assert puzzle.is_goal(keys[::-1].copy()).tolist() == goals[::-1]
+        if any(goal):
+            assert goals[keys.tolist().index(here)]
 
 
 def test_which_kernels_are_chosen():
