@@ -33,7 +33,7 @@ PAYLOAD_ZSTD = 2
 PAYLOAD_LISTED = 4
 ALL_FLAGS = BODY_ZSTD | PAYLOAD_ZSTD | PAYLOAD_LISTED
 
-MAX_BLOCK_KEYS = 1 << 16
+MAX_BLOCK_KEYS = 1 << 17
 PAYLOAD_TYPES: dict[int, np.dtype[Any]] = {
     8: np.dtype("<u1"),
     16: np.dtype("<u2"),

@@ -66,10 +66,10 @@ class Scratch:
     """The read and decode buffers of one worker thread, kept between blocks.
 
     It serves one reader at a time: whoever reads two layers in step needs two of them. It takes
-    about 1.5 MB.
+    about 2.5 MB.
     """
 
-    READ_BYTES = 1 << 20
+    READ_BYTES = 1 << 21
     """Bytes read at once; no block is longer."""
 
     def __init__(self) -> None:

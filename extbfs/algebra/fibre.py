@@ -44,7 +44,7 @@ SAMPLES = 1
 """Keys of the old layer that are looked at for every bucket wanted, at least."""
 SLICE = 1 << 17
 """Records expanded in one call."""
-LANE = (1 << 15) - 2
+LANE = (1 << 16) - 2
 """Records and arrivals that each of two lanes merges in one call: a block of the next layer."""
 NARROW_ABOVE = 1 << 27
 """Records of a layer from which buckets are made so narrow that arrivals take four bytes."""

@@ -311,13 +311,13 @@ def make_blocks(
     column_work: Any,
     rows: Any,
 ) -> Any:
-    """make_block() and encode_records() as long as there is enough for a block, and a row of rows.
+    """make_block() and encode_records() to the end, or to that of rows.
 
     swift .. column_work: as encode_records takes them; rows: uint64[blocks, ROW + 4], what it tells
     of each block and then the last four results of make_block. Returns (i, j, blocks).
     """
     count = ZERO
-    while count < U64(rows.shape[0]) and (n - i) + (m - j) >= half + half:
+    while count < U64(rows.shape[0]) and (i < n or j < m):
         row = rows[count]
         i, j, written, states, again, pending, incident = make_block(
             own,

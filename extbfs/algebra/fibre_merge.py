@@ -130,23 +130,22 @@ class FibreMerge:
         n, end = U64(own[1]), U64(m)
         rest = algebra.merge_widths, algebra.full, space.lane, algebra.shift, algebra.ends
         out = space.out, space.out_payload
-        i, j = U64(own[0]), ZERO
+        i, j = own[0], 0
         done = 0
-        block = 0 if emitter.looks else 2 * int(space.lane)
-        while block and own[1] - int(i) + m - int(j) >= block:
+        while i < own[1] or j < m:
             merge = space.own, space.payload, U64(i), n, keys, space.bits, U64(j), end, *rest
-            place = emitter.place(space.rows.shape[0])
-            i, j, count = fibre_kernels.make_blocks(*merge, *out, *place, space.rows)
-            self._worker.clock.lap("merge")
-            done += emitter.add_blocks(space.rows[: int(count)].tolist())
-        while int(i) < own[1] or int(j) < m:
-            merge = space.own, space.payload, U64(i), n, keys, space.bits, U64(j), end, *rest
-            i, j, written, *counts = fibre_kernels.make_block(*merge, *out)
-            self._worker.clock.lap("merge")
-            done += emitter.add(int(written), *map(int, counts))
+            if emitter.looks:
+                i, j, *told = map(int, fibre_kernels.make_block(*merge, *out))
+                self._worker.clock.lap("merge")
+                done += emitter.add(*told)
+            else:
+                place = emitter.place(space.rows.shape[0])
+                i, j, count = map(int, fibre_kernels.make_blocks(*merge, *out, *place, space.rows))
+                self._worker.clock.lap("merge")
+                done += emitter.add_blocks(space.rows[:count].tolist())
         space.own[own[1]] = kept
         require(self._where, "cleared edges", Tally(arrivals), Tally(done))
-        require(self._where, "merge", Tally(own[1], m), Tally(int(i), int(j)))
+        require(self._where, "merge", Tally(own[1], m), Tally(i, j))
 
     # What comes in
 
