@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -58,10 +60,10 @@ class Layer:
                 raise self._error(r, "-", "its bytes are not as long as recorded")
         filled = [self.metas[r] for r in self._filled]
         self._firsts = np.array([m.first for m in filled], np.uint64)
-        self._starts = np.cumsum([0] + [m.blocks for m in filled], dtype=np.int64)
+        self._starts = list(accumulate((m.blocks for m in filled), initial=0))
         self.count = sum(m.count for m in filled)
         self.bytes = sum(m.length for m in filled)
-        self.blocks = int(self._starts[-1])
+        self.blocks = self._starts[-1]
         self.first = filled[0].first if filled else 0
         self.last = filled[-1].last if filled else 0
         self.fingerprint = sum(m.fingerprint for m in filled) & MASK_64
@@ -141,11 +143,11 @@ class Layer:
     def _compare(index: RunIndex, meta: RunMeta, block: int, header: BlockHeader) -> None:
         final = block + 1 == meta.blocks
         if (
-            header.checksum & 0xFFFFFFFF != index.checks[block]
-            or header.first != index.firsts[block]
-            or header.keys != index.counts[block]
+            header.checksum & 0xFFFFFFFF != index.checks.item(block)
+            or header.first != index.firsts.item(block)
+            or header.keys != index.counts.item(block)
             or header.payload_bits != meta.payload_bits
-            or (header.last != meta.last if final else header.last >= index.firsts[block + 1])
+            or (header.last != meta.last if final else header.last >= index.firsts.item(block + 1))
         ):
             raise BlockFault("it is not the block that the index names")
 
@@ -153,10 +155,10 @@ class Layer:
         """(run, its first block wanted, the end) for the layer's blocks start .. stop - 1."""
         if not 0 <= start <= stop <= self.blocks:
             raise ValueError(f"blocks {start} to {stop} of a layer with {self.blocks}")
-        at = int(np.searchsorted(self._starts, start, side="right")) - 1
+        at = bisect_right(self._starts, start) - 1
         while start < stop:
-            begin = int(self._starts[at])
-            end = min(stop, int(self._starts[at + 1]))
+            begin = self._starts[at]
+            end = min(stop, self._starts[at + 1])
             yield self._filled[at], start - begin, end - begin
             start = end
             at += 1
@@ -214,7 +216,7 @@ class Layer:
         at = int(np.searchsorted(self._firsts, np.uint64(key), side="right")) - 1
         index = self._indexes.get(self._filled[at])
         inside = int(np.searchsorted(index.firsts, np.uint64(key), side="right")) - 1
-        return int(self._starts[at]) + inside
+        return self._starts[at] + inside
 
     def read_range(self, low: int, high: int, scratch: Scratch) -> Iterator[Keys]:
         """The keys with low <= key < high, as read_blocks gives them; no view is empty."""
@@ -312,7 +314,7 @@ class Layer:
         """The first key of the layer's block number + 1."""
         if block + 1 < index.firsts.size:
             return int(index.firsts[block + 1])
-        return int(self._firsts[int(np.searchsorted(self._starts, number + 1, side="right")) - 1])
+        return int(self._firsts[bisect_right(self._starts, number + 1) - 1])
 
 
 def _cut(keys: Keys, low: int, high: int) -> tuple[int, int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -42,13 +41,15 @@ class Emitter:
         self.kept = NOTHING
         self.goals = 0
         self.goal_key = 0
-        self._held = 0
         self._builder.begin()
 
     def emit(self, keys: Keys, payload: npt.NDArray[Any] | None = None) -> None:
         """Append ascending keys; many at once become blocks as they are."""
-        with self._growing(int(keys.size)):
+        try:
             self._builder.append(keys, payload, whole=keys.size >= WHOLE)
+        except ValueError as error:
+            raise _disorder(error) from error
+        self._grown()
 
     def place(self, blocks: int) -> tuple[bool, Any, Any, Any, Any]:
         """Where so many blocks can be written as adopt() takes them (RunBuilder.place)."""
@@ -56,19 +57,16 @@ class Emitter:
 
     def adopt(self, rows: Sequence[Row]) -> None:
         """As emit, for blocks that were written where place() said."""
-        with self._growing(sum(row.keys for row in rows)):
-            self._builder.adopt(rows)
-
-    @contextmanager
-    def _growing(self, keys: int) -> Iterator[None]:
-        """The run takes so many keys more: they must be in order, and it is closed when large."""
         try:
-            yield
+            self._builder.adopt(rows)
         except ValueError as error:
-            raise LawBroken("the merge", "order", f"what it made cannot be: {error}") from error
-        self._held += keys
+            raise _disorder(error) from error
+        self._grown()
+
+    def _grown(self) -> None:
+        """The run has grown: it is closed when large."""
         self._clock.lap("encode")
-        if self._held >= RUN_KEYS:
+        if self._builder.count >= RUN_KEYS:
             self.finish_run()
 
     def look(self, states: Keys) -> None:
@@ -83,7 +81,11 @@ class Emitter:
         meta, data = self._builder.finish()
         self._clock.lap("encode")
         self.kept += Tally(meta.count, meta.fingerprint)
-        self._held = 0
         if meta.count:
             self._sink(meta, data)
         self._builder.begin()
+
+
+def _disorder(error: ValueError) -> LawBroken:
+    """What a builder's refusal of keys means here."""
+    return LawBroken("the merge", "order", f"what it made cannot be: {error}")

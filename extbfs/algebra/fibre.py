@@ -24,7 +24,7 @@ from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_merge import FibreMerge
 from extbfs.algebra.fibre_routes import Routes, plan_buckets
 from extbfs.algebra.fibre_work import FibreSpace, Payload
-from extbfs.algebra.records import tally, tally_records
+from extbfs.algebra.records import tally
 from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.ledger import Books
@@ -160,23 +160,20 @@ class FibreAlgebra:
         clock = worker.clock
         for keys, payload in layer.read_records(start, stop, worker.scratch):
             clock.lap("read")
-            worker.parents += tally_records(keys, payload)
             if bucket is None:
-                bucket = U64(np.searchsorted(routes.lows, keys[0], side="right") - 1)
+                bucket = routes.lows.searchsorted(keys[0], side="right") - 1
             for at in range(0, keys.size, SLICE):
                 part = keys[at : at + SLICE]
-                n = U64(part.size)
-                masks = payload[at : at + SLICE]
-                total, bucket = fibre_kernels.select_remote(
+                total, bucket, mixed = fibre_kernels.leave(
                     part,
-                    masks,
-                    n,
+                    payload[at : at + SLICE],
                     self.shift,
                     routes.lows,
                     routes.remote,
                     U64(bucket),
                     space.pending,
                 )
+                worker.parents += Tally(part.size, int(mixed))
                 sent = self.children(space, part, int(total))
                 codes = routes.bits, routes.code_of
                 most, mixed = fibre_kernels.send(sent, space.counts, *codes)
@@ -184,9 +181,9 @@ class FibreAlgebra:
                     astray = int(sent.max()) >> int(routes.bits)
                     raise self.astray(astray, (0, int(routes.lows[-1])))
                 clock.lap("expand")
-                worker.make_room(int(sent.size))
-                worker.sent += Tally(int(sent.size), int(mixed))
-                worker.pool.route(sent, int(sent.size))
+                worker.make_room(sent.size)
+                worker.sent += Tally(sent.size, int(mixed))
+                worker.pool.route(sent, sent.size)
                 clock.lap("route")
 
     def children(self, space: FibreSpace, keys: Keys, total: int) -> Keys:

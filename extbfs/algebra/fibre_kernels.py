@@ -25,7 +25,7 @@ from extbfs.algebra.fibre_weights import (
 )
 from store.block import HEADER
 from store.kernels import codec, column
-from store.kernels.fingerprint import fingerprint
+from store.kernels.fingerprint import fingerprint, fingerprint_records
 from store.kernels.jit import kernel, popcount64
 from store.kernels.records import ROW, encode_records
 from store.kernels.sort import radix_sort
@@ -42,6 +42,7 @@ __all__ = [
     "count_bits",
     "count_incident",
     "land",
+    "leave",
     "make_block",
     "make_blocks",
     "radix_sort",
@@ -49,6 +50,7 @@ __all__ = [
     "select_edges",
     "select_remote",
     "send",
+    "stay",
     "tag",
     "take_routed",
     "warm",
@@ -109,6 +111,23 @@ def select_remote(
             total += popcount64(edges)
         i = end
     return total, bucket
+
+
+@kernel
+def stay(keys: Any, payload: Any, shift: Any, wanted: Any, out: Any) -> Any:
+    """select_edges() of some records; (total, the fingerprint of the records)."""
+    total = select_edges(payload, U64(keys.size), shift, wanted, out)
+    return total, fingerprint_records(keys, payload)
+
+
+@kernel
+def leave(
+    keys: Any, payload: Any, shift: Any, lows: Any, remote: Any, bucket: Any, out: Any
+) -> Any:
+    """select_remote() of some records; (total, last bucket, the fingerprint of the records)."""
+    n = U64(keys.size)
+    total, bucket = select_remote(keys, payload, n, shift, lows, remote, bucket, out)
+    return total, bucket, fingerprint_records(keys, payload)
 
 
 @kernel
@@ -322,11 +341,11 @@ def make_blocks(
         i, j, written, states, again, pending, incident = make_block(
             own,
             payload,
-            i,
+            U64(i),
             n,
             keys,
             bits,
-            j,
+            U64(j),
             m,
             widths,
             full,
@@ -366,6 +385,8 @@ def warm() -> None:
     two = U64(2)
     select_edges(small, two, ZERO, ONE, small.copy())
     select_remote(keys, small, two, ZERO, lows, table, ZERO, small.copy())
+    stay(keys[:2], small[:2], ZERO, ONE, small.copy())
+    leave(keys[:2], small[:2], ZERO, lows, table, ZERO, small.copy())
     codes = np.arange(16, dtype=np.uint64)
     tag(out, np.zeros(2, np.uint64), two, codes)
     send(out[:2].copy(), np.zeros(2, np.uint64), two, codes)

@@ -94,9 +94,7 @@ class FibreMerge:
         narrow = span[1] - span[0] <= WORD
         first: Records = space.first.view(np.uint32) if narrow else space.first
         second: Records = space.second.view(np.uint32) if narrow else space.second
-        i, n_own, local = self._own(first) if whole else self._own_part(span, first)
-        own_tally = tally_records(space.own[i:n_own], space.payload[i:n_own])
-        self._worker.clock.lap("read")
+        own, taken, local = self._own(first) if whole else self._own_part(span, first)
         n, came, routed = local.count, local, NOTHING
         for end, mixed, weight in self._routed(span, whole, first, n):
             routed += Tally(end - n, mixed)
@@ -118,8 +116,8 @@ class FibreMerge:
         )
         require(self._where, "sort", came, Tally(int(arrived), int(weight)))
         self._worker.clock.lap("sort")
-        self._emitter.take(own_tally, local, routed)
-        self._combine((i, n_own), space.second if in_second else space.first, int(m), n)
+        self._emitter.take(taken, local, routed)
+        self._combine(own, space.second if in_second else space.first, int(m), n)
 
     def _combine(self, own: tuple[int, int], keys: Keys, m: int, arrivals: int) -> None:
         """Make the next layer of the own records in a range, and of keys[:m] and their bits."""
@@ -142,17 +140,18 @@ class FibreMerge:
                 place = emitter.place(space.rows.shape[0])
                 i, j, count = map(int, fibre_kernels.make_blocks(*merge, *out, *place, space.rows))
                 self._worker.clock.lap("merge")
-                done += emitter.add_blocks(space.rows[:count].tolist())
+                done += emitter.add_blocks(space.rows[:count])
         space.own[own[1]] = kept
         require(self._where, "cleared edges", Tally(arrivals), Tally(done))
         require(self._where, "merge", Tally(own[1], m), Tally(i, j))
 
     # What comes in
 
-    def _own(self, out: Records) -> tuple[int, int, Tally]:
+    def _own(self, out: Records) -> tuple[tuple[int, int], Tally, Tally]:
         """Read the bucket's old records and let them send along the edges that keep inside.
 
-        Returns (where they begin and end in the window, number and weight of what is in `out`).
+        Returns (where they begin and end in the window, their tally, number and weight of what is
+        in `out`).
         """
         space, clock = self._space, self._worker.clock
         begin, end = space.window.load(
@@ -163,8 +162,9 @@ class FibreMerge:
             self._worker.scratch,
         )
         clock.lap("read")
-        local = NOTHING
-        for children in self._children(space.own[begin:end], space.payload[begin:end]):
+        taken = local = NOTHING
+        for children, few in self._children(space.own[begin:end], space.payload[begin:end]):
+            taken += few
             n = local.count
             if n + children.size > space.arrivals:
                 raise Overfull
@@ -178,9 +178,11 @@ class FibreMerge:
                     astray = int(children.max()) >> int(EDGE_BITS)
                     raise self._algebra.astray(astray, self._keys)
             clock.lap("expand")
-        return begin, end, local
+        return (begin, end), taken, local
 
-    def _own_part(self, span: tuple[int, int], out: Records) -> tuple[int, int, Tally]:
+    def _own_part(
+        self, span: tuple[int, int], out: Records
+    ) -> tuple[tuple[int, int], Tally, Tally]:
         """As _own, for a part of the bucket: all its records are read, and most are let go."""
         space, clock = self._space, self._worker.clock
         space.window.forget()
@@ -197,27 +199,25 @@ class FibreMerge:
             space.own[own : own + mine.size] = mine
             space.payload[own : own + mine.size] = payload[inside]
             own += int(mine.size)
-            for children in self._children(keys, payload):
+            for children, _ in self._children(keys, payload):
                 n = local.count
                 fibre_kernels.tag(children, space.counts, EDGE_BITS, IDENTITY)
                 end = append_within(space, children, span, out, n)
                 local += weight_of(out[n:end], span[0])
             clock.lap("expand")
-        return 0, own, local
+        return (0, own), tally_records(space.own[:own], space.payload[:own]), local
 
-    def _children(self, keys: Keys, payload: Payload) -> Iterator[Keys]:
-        """What some of its records send along the edges that keep inside, part by part."""
+    def _children(self, keys: Keys, payload: Payload) -> Iterator[tuple[Keys, Tally]]:
+        """What some of its records send along the edges that keep inside, part by part, and the
+        tally of the records of a part."""
         algebra, space = self._algebra, self._space
         for at in range(0, keys.size, space.pending.size):
             few = keys[at : at + space.pending.size]
-            total = fibre_kernels.select_edges(
-                payload[at : at + few.size],
-                U64(few.size),
-                algebra.shift,
-                self._wanted,
-                space.pending,
+            masks = payload[at : at + few.size]
+            total, mixed = fibre_kernels.stay(
+                few, masks, algebra.shift, self._wanted, space.pending
             )
-            yield algebra.children(space, few, int(total))
+            yield algebra.children(space, few, int(total)), Tally(few.size, int(mixed))
 
     def _routed(
         self, span: tuple[int, int], whole: bool, first: Records, n: int

@@ -101,13 +101,11 @@ class FibreEmitter(Emitter):
         self._local += local
         self._routed += routed
 
-    def add_blocks(self, rows: list[list[int]]) -> int:
+    def add_blocks(self, rows: Keys) -> int:
         """As add, for blocks that are written already; rows: what make_blocks told of them."""
-        done = 0
-        for row in rows:
-            states, again, pending, incident = row[ROW:]
-            done += self._note(states, again, pending, incident)
-        self.adopt([Row(*row[:ROW]) for row in rows if row[0]])
+        told = rows.tolist()
+        done = self._note(*(sum(row[at] for row in told) for at in range(ROW, ROW + 4)))
+        self.adopt([Row._make(row[:ROW]) for row in told if row[0]])
         return done
 
     def _note(self, states: int, again: int, pending: int, incident: int) -> int:

@@ -61,9 +61,10 @@ class Crew:
         for what some jobs report; tick() a few times a second; when it returns False no further job
         is handed out. The first exception of a job stops the rest and is raised here once all
         workers are at rest. A single job runs in the calling thread. With `everyone`, job i is
-        given to worker i. grain: neighbouring jobs that one worker does in a row.
+        given to worker i. grain: neighbouring jobs that one worker does in a row, fewer towards the
+        end, so that all end together.
         """
-        shift = Shift(jobs, work, self.events.put, everyone, grain)
+        shift = Shift(jobs, work, self.events.put, everyone, grain, len(self.workers))
         if len(jobs) <= 1 and not everyone:
             shift.serve(self.workers[0])
             while not self.events.empty():
@@ -115,10 +116,12 @@ class Shift:
         post: Callable[[Event], None],
         everyone: bool,
         grain: int,
+        workers: int,
     ) -> None:
         self._jobs = jobs
         self._post = post
         self._grain = grain
+        self._workers = workers
         self._done = 0
         self._work = work
         self._everyone = everyone
@@ -143,6 +146,7 @@ class Shift:
     def _do(self, worker: Worker, batch: Sequence[int]) -> None:
         """Work off some jobs; report together what takes less than a tick, and wake nobody else."""
         news: list[Event] = []
+        done = 0
         reported = time.monotonic()
         try:
             for job in batch:
@@ -151,12 +155,13 @@ class Shift:
                 event = self._work(worker, job)
                 if event is not None:
                     news.append(event)
-                with self._lock:
-                    self._done += 1
+                done += 1
                 if time.monotonic() - reported >= TICK:
                     self._post(("news", news))
                     news, reported = [], time.monotonic()
         finally:
+            with self._lock:
+                self._done += done
             if news:
                 self._post(("news", news))
 
@@ -164,7 +169,9 @@ class Shift:
         with self._lock:
             if self._stopped:
                 return ()
-            batch = self._jobs[self._next : self._next + self._grain]
+            left = len(self._jobs) - self._next
+            size = max(1, min(self._grain, left // (2 * self._workers)))
+            batch = self._jobs[self._next : self._next + size]
             self._next += len(batch)
             return batch
 

@@ -6,22 +6,23 @@ on order, and a lost, doubled or changed key shows in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.errors import IntegrityError
 
 MASK = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """A multiset of keys, summed up: how many, and the fingerprint modulo 2**64."""
 
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]
     fingerprint: int = 0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.count + other.count, (self.fingerprint + other.fingerprint) & MASK)
+    def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
+        """The tally of both together."""
+        (n, mixed), (m, more) = self, other
+        return Tally(n + m, (mixed + more) & MASK)
 
 
 NOTHING = Tally()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ class Clock:
     """Nanoseconds of one thread by stage; each lap is booked on the stage that it ends."""
 
     def __init__(self) -> None:
-        self.nanoseconds: dict[str, int] = {}
+        self.nanoseconds: defaultdict[str, int] = defaultdict(int)
         self._last = 0
 
     def start(self) -> None:
@@ -35,7 +36,7 @@ class Clock:
     def lap(self, stage: str) -> None:
         """End a lap, begin the next."""
         now = time.perf_counter_ns()
-        self.nanoseconds[stage] = self.nanoseconds.get(stage, 0) + now - self._last
+        self.nanoseconds[stage] += now - self._last
         self._last = now
 
 

@@ -78,6 +78,7 @@ def encode_records(
         codec, shift, middle = encode_swift(keys, n, out, at, work)
     else:
         codec, shift, middle = encode(keys, n, out, at, work)
+    middle = U64(middle)
     end = encode_column(payload, n, out, middle, column_work)
     row[LISTED] = U64(end != ZERO)
     if end == ZERO:

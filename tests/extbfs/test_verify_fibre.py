@@ -117,7 +117,7 @@ def test_books_of_a_depth_under_way(tmp_path, monkeypatch):
         assert books
         bucket = min(books)
         kept = books[bucket].kept
-        wrong = dataclasses.replace(kept, fingerprint=kept.fingerprint ^ 1)
+        wrong = kept._replace(fingerprint=kept.fingerprint ^ 1)
         ledger.put_books(18, bucket, dataclasses.replace(books[bucket], kept=wrong))
         ledger.commit()
     report, _ = report_of(tmp_path / "run")

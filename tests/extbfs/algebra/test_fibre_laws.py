@@ -19,7 +19,7 @@ from extbfs.algebra.window import Window
 from puzzles.errors import PuzzleError
 from puzzles.tiles.fibre import TilesFibre
 from store.errors import IntegrityError
-from store.kernels import codec, column, records, route
+from store.kernels import records, route
 from store.layer import Layer
 from tests.extbfs.algebra.cramped import SETTINGS, Cramped
 from tests.extbfs.runs import recorded_counts, search
@@ -259,19 +259,22 @@ KERNELS: list[tuple[Any, str, Any, Cramped]] = [
         (fibre_kernels, "radix_sort", harm, PLAIN)
         for harm in (sort_changes, sort_doubles, does_not_sort)
     ),
-    *((codec, "encode_swift", encode_changes, setting) for setting in (PLAIN, SPILLS)),
-    *((column, "encode_column", column_changes, setting) for setting in (PLAIN, SPILLS)),
+    *((records, "encode_swift", encode_changes, setting) for setting in (PLAIN, SPILLS)),
+    *((records, "encode_column", column_changes, setting) for setting in (PLAIN, SPILLS)),
 ]
 
 
 def open_up(patch: pytest.MonkeyPatch) -> None:
     """Let the compositions of kernels run as Python, so that they call what is put in place."""
     for module, name in (
+        (fibre_kernels, "stay"),
+        (fibre_kernels, "leave"),
         (fibre_kernels, "land"),
         (fibre_kernels, "take_routed"),
         (fibre_kernels, "arrange"),
         (fibre_kernels, "make_block"),
-        (records, "encode_records"),
+        (fibre_kernels, "make_blocks"),
+        (fibre_kernels, "encode_records"),
     ):
         composition = getattr(module, name)
         patch.setattr(module, name, getattr(composition, "py_func", composition))
