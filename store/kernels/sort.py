@@ -11,8 +11,6 @@ from store.kernels.jit import kernel
 U64 = np.uint64
 ZERO = U64(0)
 ONE = U64(1)
-TWO = U64(2)
-THREE = U64(3)
 
 
 @kernel
@@ -28,44 +26,10 @@ def insertion_sort(values: Any, n: Any) -> Any:
 
 
 @kernel
-def count_digits(values: Any, n: Any, low: Any, digit: Any, passes: Any, table: Any) -> Any:
-    """Add to table[p << digit | d] how many of values[:n] have digit d in pass p.
-
-    Up to four digits are counted side by side: a loop over the passes inside would cost as much as
-    the sorting.
-    """
-    mask = (ONE << digit) - ONE
-    second = ONE << digit
-    third = second + second
-    fourth = third + second
-    if passes == ONE:
-        for i in range(n):
-            table[(U64(values[U64(i)]) >> low) & mask] += ONE
-        return
-    if passes == TWO:
-        for i in range(n):
-            value = U64(values[U64(i)]) >> low
-            table[value & mask] += ONE
-            table[second + ((value >> digit) & mask)] += ONE
-        return
-    if passes == THREE:
-        for i in range(n):
-            value = U64(values[U64(i)]) >> low
-            table[value & mask] += ONE
-            table[second + ((value >> digit) & mask)] += ONE
-            table[third + ((value >> (digit + digit)) & mask)] += ONE
-        return
+def count_digit(values: Any, n: Any, shift: Any, mask: Any, table: Any, base: Any) -> Any:
+    """Add to table[base + d] how many of values[:n] have the digit d."""
     for i in range(n):
-        value = U64(values[U64(i)]) >> low
-        table[value & mask] += ONE
-        table[second + ((value >> digit) & mask)] += ONE
-        table[third + ((value >> (digit + digit)) & mask)] += ONE
-        table[fourth + ((value >> (digit + digit + digit)) & mask)] += ONE
-    for p in range(U64(4), passes):
-        shift = low + U64(p) * digit
-        base = U64(p) << digit
-        for i in range(n):
-            table[base + ((U64(values[U64(i)]) >> shift) & mask)] += ONE
+        table[base + ((U64(values[U64(i)]) >> shift) & mask)] += ONE
 
 
 @kernel
@@ -77,6 +41,24 @@ def scatter(source: Any, target: Any, n: Any, shift: Any, mask: Any, table: Any,
         at = table[slot]
         target[at] = value
         table[slot] = at + ONE
+
+
+@kernel
+def scatter_and_count(
+    source: Any, target: Any, n: Any, shift: Any, digit: Any, table: Any, base: Any
+) -> Any:
+    """scatter() by a digit of so many bits, and count_digit() of the one above it, which costs less
+    here than in a pass of its own."""
+    mask = (ONE << digit) - ONE
+    above = shift + digit
+    behind = base + mask + ONE
+    for i in range(n):
+        value = source[U64(i)]
+        slot = base + ((U64(value) >> shift) & mask)
+        at = table[slot]
+        target[at] = value
+        table[slot] = at + ONE
+        table[behind + ((U64(value) >> above) & mask)] += ONE
 
 
 @kernel
@@ -94,21 +76,27 @@ def radix_sort(values: Any, other: Any, n: Any, low: Any, bits: Any, digit: Any,
     passes = (bits + digit - ONE) // digit
     for i in range(passes << digit):
         table[U64(i)] = ZERO
-    count_digits(values, n, low, digit, passes, table)
+    count_digit(values, n, low, mask, table, ZERO)
     source = values
     target = other
     swapped = ZERO
     for p in range(passes):
         base = U64(p) << digit
         shift = low + U64(p) * digit
+        last = U64(p) + ONE == passes
         if table[base + ((U64(source[ZERO]) >> shift) & mask)] == n:
+            if not last:
+                count_digit(source, n, shift + digit, mask, table, base + size)
             continue
         total = ZERO
         for i in range(size):
             count = table[base + U64(i)]
             table[base + U64(i)] = total
             total += count
-        scatter(source, target, n, shift, mask, table, base)
+        if last:
+            scatter(source, target, n, shift, mask, table, base)
+        else:
+            scatter_and_count(source, target, n, shift, digit, table, base)
         source, target = target, source
         swapped ^= ONE
     return swapped
