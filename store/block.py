@@ -16,6 +16,7 @@ from xxhash import xxh3_64_intdigest
 from store.errors import UnknownVersion
 from store.kernels import codec as codecs
 from store.kernels import column as columns
+from store.kernels import header as headers
 from store.kernels import records
 from store.kernels.fingerprint import survey_records
 from store.kernels.records import Row
@@ -24,13 +25,14 @@ U64 = np.uint64
 Keys = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 
-MAGIC = b"xblk"
-VERSION = 1
+MAGIC = headers.MAGIC
+VERSION = headers.VERSION
 HEADER = struct.Struct("<Q4sBBBBIIQQIIII")
+CHECKSUM = struct.Struct("<Q")
 
 BODY_ZSTD = 1
 PAYLOAD_ZSTD = 2
-PAYLOAD_LISTED = 4
+PAYLOAD_LISTED = headers.PAYLOAD_LISTED
 ALL_FLAGS = BODY_ZSTD | PAYLOAD_ZSTD | PAYLOAD_LISTED
 
 MAX_BLOCK_KEYS = 1 << 17
@@ -87,7 +89,7 @@ def read_header(data: memoryview) -> BlockHeader:
     """
     if len(data) < HEADER.size:
         raise BlockFault("it is shorter than a header")
-    header = BlockHeader(*HEADER.unpack_from(data))
+    header = BlockHeader._make(HEADER.unpack_from(data))
     if xxh3_64_intdigest(data[8:]) != header.checksum:
         raise BlockFault("the checksum is wrong")
     if header.magic != MAGIC:
@@ -203,13 +205,11 @@ class BlockEncoder:
         return self.adopt(row), row.fingerprint, row.record_fingerprint
 
     def place(self, blocks: int, keys: int) -> tuple[bool, Bytes, np.uint64, Keys, Keys]:
-        """What encode_records takes behind a block, with room for so many blocks of so many keys.
-
-        Every next block begins HEADER.size bytes behind the end of the one before.
+        """What encode_records takes behind the records, with room for so many blocks of so many
+        keys, each of which begins at the end of the one before.
         """
         self.reserve(blocks * max_stored(keys, self._payload_bits) + codecs.PAD)
-        start = U64(self.length + HEADER.size)
-        return self._swift, self.buffer, start, self._work, self._column_work
+        return self._swift, self.buffer, U64(self.length), self._work, self._column_work
 
     def adopt(self, row: Row) -> int:
         """Append the block that encode_records has written, where place() said; its checksum.
@@ -218,10 +218,7 @@ class BlockEncoder:
         """
         if not row.ascending:
             raise ValueError(UNORDERED)
-        flags = PAYLOAD_LISTED if row.listed else 0
-        middle = self.length + HEADER.size + row.body
-        end = middle + row.payload
-        return self._seal(row[:3], row.codec, flags, row.shift, row.body, row.payload, middle, end)
+        return self._sign(self.length + row.length)
 
     def _seal(
         self,
@@ -257,8 +254,13 @@ class BlockEncoder:
             payload=plain,
         )
         HEADER.pack_into(self.buffer.data, at, *header)
-        checksum = xxh3_64_intdigest(self.buffer.data[at + 8 : end])
-        struct.pack_into("<Q", self.buffer.data, at, checksum)
+        return self._sign(end)
+
+    def _sign(self, end: int) -> int:
+        """Write the checksum of the block that ends at `end` of the buffer; the checksum."""
+        at, data = self.length, self.buffer.data
+        checksum = xxh3_64_intdigest(data[at + 8 : end])
+        CHECKSUM.pack_into(data, at, checksum)
         self.length = end
         return checksum
 

@@ -119,7 +119,7 @@ class Scratch:
             return header, keys[: header.keys], NO_PAYLOAD
         payload = self._column_for(header, target)
         if header.flags == PAYLOAD_LISTED:
-            self._records_of(header, start, keys, payload)
+            self._records_at(at, keys, payload)
         else:
             self._body_of(header, start, keys)
             self._payload_of(header, start + header.stored_body, payload)
@@ -139,20 +139,10 @@ class Scratch:
         column = self._payload.view(PAYLOAD_TYPES[header.payload_bits])[:n]
         return column
 
-    def _records_of(
-        self, header: BlockHeader, start: int, keys: Keys, payload: npt.NDArray[Any]
-    ) -> None:
+    def _records_at(self, at: int, keys: Keys, payload: npt.NDArray[Any]) -> None:
         """Decode body and payload, as they are written in a hurry, in one step."""
         fault, other = records.decode_records(
-            self.read,
-            U64(start),
-            (U64(header.body), U64(header.payload)),
-            U64(header.codec),
-            _bounds(header),
-            self._work,
-            self._table,
-            keys,
-            payload,
+            self.read, U64(at), self._work, self._table, keys, payload
         )
         if fault != codecs.OK:
             raise BlockFault(_FAULTS[int(fault)])

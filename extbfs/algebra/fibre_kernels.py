@@ -23,7 +23,6 @@ from extbfs.algebra.fibre_weights import (
     weigh,
     weigh_keys,
 )
-from store.block import HEADER
 from store.kernels import codec, column
 from store.kernels.fingerprint import fingerprint, fingerprint_records
 from store.kernels.jit import kernel, popcount64
@@ -63,7 +62,6 @@ ZERO = U64(0)
 ONE = U64(1)
 LAST = U64(0xFFFFFFFFFFFFFFFF)
 TOLD = U64(ROW)
-HEADER_BYTES = U64(HEADER.size)
 
 
 @kernel
@@ -361,7 +359,7 @@ def make_blocks(
         row[TOLD + U64(3)] = incident
         row[ZERO] = written
         if written != ZERO:
-            at = HEADER_BYTES + encode_records(
+            at = encode_records(
                 out[:written],
                 out_payload[:written],
                 swift,

@@ -12,25 +12,22 @@ import numpy as np
 
 from store.kernels import codec as codecs
 from store.kernels import column as columns
-from store.kernels.bits import OK, ONE, PAD, U64, ZERO
+from store.kernels.bits import OK, ONE, PAD, THREE, U64, ZERO
 from store.kernels.codec import decode as decode_body
 from store.kernels.codec import encode, encode_swift
 from store.kernels.column import decode_column, encode_column
 from store.kernels.fingerprint import survey_records
+from store.kernels.header import PAYLOAD_LISTED, SIZE, read_bounds, read_lengths, write_header
 from store.kernels.jit import kernel, store64
 
 
 class Row(NamedTuple):
-    """What encode_records tells of a block; body, payload: bytes; listed, ascending: 0 or 1."""
+    """What encode_records tells of a block; length: its bytes; ascending: 0 or 1."""
 
     keys: int
     first: int
     last: int
-    codec: int
-    shift: int
-    body: int
-    payload: int
-    listed: int
+    length: int
     fingerprint: int
     record_fingerprint: int
     ascending: int
@@ -38,9 +35,8 @@ class Row(NamedTuple):
 
 ROW = len(Row._fields)
 # Where each lies in a row.
-KEYS, FIRST, LAST = U64(0), U64(1), U64(2)
-CODEC, SHIFT, BODY, PAYLOAD, LISTED = U64(3), U64(4), U64(5), U64(6), U64(7)
-FINGERPRINT, RECORD_FINGERPRINT, ASCENDING = U64(8), U64(9), U64(10)
+KEYS, FIRST, LAST, LENGTH = U64(0), U64(1), U64(2), U64(3)
+FINGERPRINT, RECORD_FINGERPRINT, ASCENDING = U64(4), U64(5), U64(6)
 
 
 @kernel
@@ -57,7 +53,7 @@ def put_plain(column: Any, n: Any, out: Any, at: Any) -> Any:
 def encode_records(
     keys: Any, payload: Any, swift: Any, out: Any, at: Any, work: Any, column_work: Any, row: Any
 ) -> Any:
-    """Write the body of a block and behind it its payload to out[at:], and what they are to `row`.
+    """Write a block, all but its checksum, to out[at:], and what it is to `row`.
 
     keys: uint64[n], n >= 1; payload: uint16 or uint32[n]; swift: which of the codec's encoders; out
     has room for all that a block may take and PAD bytes more; work, column_work: as the encoders
@@ -74,19 +70,22 @@ def encode_records(
     row[ASCENDING] = U64(ascending)
     if not ascending:
         return at
+    body = at + SIZE
     if swift:
-        codec, shift, middle = encode_swift(keys, n, out, at, work)
+        codec, shift, middle = encode_swift(keys, n, out, body, work)
     else:
-        codec, shift, middle = encode(keys, n, out, at, work)
+        codec, shift, middle = encode(keys, n, out, body, work)
     middle = U64(middle)
-    end = encode_column(payload, n, out, middle, column_work)
-    row[LISTED] = U64(end != ZERO)
+    end = U64(encode_column(payload, n, out, middle, column_work))
+    flags = U64(PAYLOAD_LISTED)
     if end == ZERO:
-        end = put_plain(payload, n, out, middle)
-    row[CODEC] = codec
-    row[SHIFT] = shift
-    row[BODY] = middle - at
-    row[PAYLOAD] = end - middle
+        end = U64(put_plain(payload, n, out, middle))
+        flags = ZERO
+    bits = U64(payload.itemsize) << THREE
+    ends = n, keys[ZERO], keys[n - ONE]
+    lengths = middle - body, end - middle
+    write_header(out, at, U64(codec), flags, bits, U64(shift), ends, lengths)
+    row[LENGTH] = end - at
     return end
 
 
@@ -94,25 +93,25 @@ def encode_records(
 def decode_records(
     data: Any,
     at: Any,
-    lengths: Any,
-    codec: Any,
-    bounds: Any,
     work: Any,
     table: Any,
     keys: Any,
     payload: Any,
 ) -> Any:
-    """Read a block with a listed payload into keys[:n] and payload[:n]; the faults of both.
+    """Read the block at data[at:], of a listed payload, into keys[:n] and payload[:n]; the faults
+    of both.
 
-    data: uint8 with PAD readable bytes behind; lengths: of the body, at data[at:], and of the
-    payload behind it; bounds: (n, shift, first, last) as the codec's decode takes them; work, table
-    as it and decode_column take them. The payload is not read when the keys are at fault.
+    Its header is right, and its n keys fit. data: uint8 with PAD readable bytes behind; work,
+    table: as the codec's decode and decode_column take them. The payload is not read when the keys
+    are at fault.
     """
-    n, shift, first, last = bounds
-    fault = decode_body(codec, data, at, lengths[0], n, shift, first, last, work, keys)
+    codec, (body, rest) = read_lengths(data, at)
+    n, shift, first, last = read_bounds(data, at)
+    at += SIZE
+    fault = decode_body(codec, data, at, body, n, shift, first, last, work, keys)
     if fault != OK:
         return fault, OK
-    return fault, decode_column(data, at + lengths[0], lengths[1], n, table, payload)
+    return fault, decode_column(data, at + body, rest, n, table, payload)
 
 
 def warm(bits: int | None = None) -> None:
@@ -126,5 +125,4 @@ def warm(bits: int | None = None) -> None:
         payload = np.zeros(16, dtype)
         row = np.zeros(ROW, np.uint64)
         encode_records(keys, payload, True, out, ZERO, work, column_work, row)
-        lengths, bounds = (row[BODY], row[PAYLOAD]), (row[KEYS], row[SHIFT], row[FIRST], row[LAST])
-        decode_records(out, ZERO, lengths, row[CODEC], bounds, work, table, keys, payload)
+        decode_records(out, ZERO, work, table, keys, payload)
