@@ -13,7 +13,8 @@ MIB = 1 << 20
 GIB = 1 << 30
 BLOCK_KEYS = 32768
 SLICE_CHILDREN = 1 << 17
-"""Children computed in one kernel call: they stay in the second-level cache until routed."""
+"""Room for children of one kernel call. Few keys have the most that one can, so that these stay in
+the second-level cache until routed."""
 STAGING = 4 * MIB
 BITMAP = 2 * MIB
 WORKER_FIXED = 16 * MIB

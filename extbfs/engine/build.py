@@ -168,8 +168,9 @@ class DepthBuild:
         plan, algebra = self.plan, self.engine.algebra
         start = piece * plan.piece_blocks
         stop = min(start + plan.piece_blocks, self.layer.blocks)
-        worst = algebra.worst * int(self._keys_before[stop] - self._keys_before[start])
-        if worker.flushed != self._epoch or not worker.pool.has_room(worst):
+        keys = int(self._keys_before[stop] - self._keys_before[start])
+        likely = worker.likely(keys, algebra.worst)
+        if worker.flushed != self._epoch or not worker.pool.has_room(likely):
             self._flush(worker)
         worker.clock.start()
         algebra.expand(worker, self.layer, start, stop)

@@ -74,11 +74,18 @@ class Worker:
         """An external merge sort of this worker's own."""
         return self._external(self.number)
 
+    def likely(self, keys: int, worst: int) -> int:
+        """Arrivals that the next so many keys will hardly exceed: twice what those since the pool
+        was empty sent, or the most that any can, `worst` a key."""
+        if not self.parents.count:
+            return keys * worst
+        return min(keys * worst, 2 * keys * self.sent.count // self.parents.count)
+
     def make_room(self, records: int) -> None:
         """See to it that so many more records fit the pool, by spilling inside a piece if need be.
 
-        A piece is begun only when its worst case fits, so that is rare unless the memory is less
-        than that which the depth was cut up for. Raises LimitError when they fit no empty pool.
+        A piece is begun only when likely() fits, so that is rare unless the memory is less than
+        that which the depth was cut up for. Raises LimitError when they fit no empty pool.
         """
         if self.pool.has_room(records):
             return

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import store.external
 from extbfs.algebra import fibre_merge, sets
+from extbfs.engine.laws import Tally
 from extbfs.engine.worker import Worker
 from puzzles.registry import resolve
 from store.spill import SpillReader
@@ -131,3 +133,11 @@ class TestTheSettingsDoWhatTheySay:
         halved = Seen(monkeypatch, fibre_merge.FibreMerge, "_merge_parts")
         self.run(tmp_path, monkeypatch, "many external sorts", "tiles", "fibre")
         assert halved.calls
+
+
+@pytest.mark.parametrize(
+    ("parents", "sent", "likely"), [(0, 0, 400), (10, 5, 100), (10, 0, 0), (3, 12, 400)]
+)
+def test_what_a_piece_will_likely_send(parents, sent, likely):
+    worker: Any = SimpleNamespace(parents=Tally(parents), sent=Tally(sent))
+    assert Worker.likely(worker, 100, 4) == likely
