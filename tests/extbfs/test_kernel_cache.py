@@ -31,7 +31,7 @@ fingerprint.warm(32)
 keys = np.arange(1000, dtype=np.uint64)
 print(MISSES.count, int(fingerprint.fingerprint(keys)))
 """
-KERNELS = 8
+KERNELS = 9
 """What WARM compiles, helpers that are called by others and every signature counted."""
 
 

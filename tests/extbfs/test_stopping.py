@@ -101,7 +101,6 @@ class TestStopped:
         assert_sound(run)
         assert os.listdir(run / names.SPILL) == []
         assert stops
-        assert events(run, "spill")
 
     def test_with_spills_and_buckets_recorded(self, tmp_path, monkeypatch, expected):
         """Both kinds of progress are made use of by the resume."""
