@@ -12,6 +12,7 @@ U64 = np.uint64
 ZERO = U64(0)
 ONE = U64(1)
 SIXTEEN = U64(16)
+SIGN = U64(63)
 
 
 @kernel
@@ -40,30 +41,40 @@ def split(own: Any, i: Any, n: Any, keys: Any, j: Any, m: Any, take: Any) -> Any
 
 
 @kernel
-def next_record(old: Any, came: Any, widths: Any, masks: Any, full: Any) -> Any:
-    """(places, payload) of a key with the payload `old` and the arrivals `came`.
+def turn(payload: Any, widths: Any) -> None:
+    """Turn payloads, in place, to what they leave for the next layer: free moves become places, and
+    places free moves that are made, both where a payload of that layer has them. The edges go.
 
-    widths: (places of the old side, of the new side) in bits; masks: the same as masks of ones;
-    full[places]: the payload of places from which no move is made yet.
+    widths: (places of the old side, of the new side) in bits.
     """
     wide, narrow = widths
-    here, there = masks
-    places = ((old >> wide) | came) & there
-    made = ((old & here) << narrow) | (came & ~there)
-    return places, U64(full[places]) & ~made
+    here, there = (ONE << wide) - ONE, (ONE << narrow) - ONE
+    for i in range(U64(payload.size)):
+        old = U64(payload[i])
+        payload[i] = ((old >> wide) & there) | ((old & here) << narrow)
+
+
+@kernel
+def next_record(masks: Any, there: Any, full: Any) -> Any:
+    """(places, payload) of a key of which so much is left and arrives: turned payload | arrivals.
+
+    there: mask of the places; full[places]: the payload of places from which no move is made yet.
+    """
+    places = masks & there
+    return places, U64(full[places]) & ~(masks ^ places)
 
 
 @kernel
 def combine_lane(
     own: Any,
-    payload: Any,
+    turned: Any,
     i: Any,
     end: Any,
     keys: Any,
     bits: Any,
     j: Any,
     key_end: Any,
-    widths: Any,
+    there: Any,
     full: Any,
     out: Any,
     out_payload: Any,
@@ -73,17 +84,16 @@ def combine_lane(
 
     Returns (position after the last record, states).
     """
-    wide, narrow = widths
-    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
     states = ZERO
     while i < end or j < key_end:
         a = own[i]
         b = keys[j]
-        old = U64(payload[i]) & (ZERO - U64(a <= b))
-        came = U64(bits[j]) & (ZERO - U64(b <= a))
-        i += U64(a <= b)
-        j += U64(b <= a)
-        places, record = next_record(old, came, widths, masks, full)
+        mine = (a - b - ONE) >> SIGN
+        came = (b - a - ONE) >> SIGN
+        masks = (U64(turned[i]) & (ZERO - mine)) | (U64(bits[j]) & (ZERO - came))
+        i += mine
+        j += came
+        places, record = next_record(masks, there, full)
         out[at] = min(a, b)
         out_payload[at] = record
         at += U64(places != ZERO)
@@ -94,14 +104,14 @@ def combine_lane(
 @kernel
 def combine(
     own: Any,
-    payload: Any,
+    turned: Any,
     i: Any,
     n: Any,
     keys: Any,
     bits: Any,
     j: Any,
     m: Any,
-    widths: Any,
+    there: Any,
     full: Any,
     half: Any,
     out: Any,
@@ -109,46 +119,53 @@ def combine(
 ) -> Any:
     """Merge the records own[i:n] of a layer with what arrived at keys[j:m] into the next layer.
 
-    Both ascend, and own[n] and keys[m] are LAST. widths, full: as next_record takes them. Takes
-    about 2 * `half` records and arrivals in, in two lanes side by side, since each step waits for
-    the one before; out, out_payload: room for 2 * half + 4. Returns (i, j, records written, their
-    states).
+    Both ascend, below 2**62, and own[n] and keys[m] are LAST. turned: their payload after turn();
+    there, full: as next_record takes them. Takes about 2 * `half` records and arrivals in, in two
+    lanes side by side, since each step waits for the one before; out, out_payload: room for
+    2 * half + 4. Returns (i, j, records written, their states).
+
+    Which key is less is told by the sign of a difference, not by comparing: of a comparison the
+    compiler makes a branch, and that is guessed wrong at every other step. For as many steps as the
+    longer rest of a lane has, none of its ends can be passed.
     """
-    wide, narrow = widths
-    masks = (ONE << wide) - ONE, (ONE << narrow) - ONE
     end, key_end = split(own, i, n, keys, j, m, half)
     stop, key_stop = split(own, end, n, keys, key_end, m, half)
     k, q = end, key_end
     gap = (end - i) + (key_end - j)
     at, to = ZERO, gap
     states = ZERO
-    while (i < end or j < key_end) and (k < stop or q < key_stop):
-        a = own[i]
-        b = keys[j]
-        old = U64(payload[i]) & (ZERO - U64(a <= b))
-        came = U64(bits[j]) & (ZERO - U64(b <= a))
-        i += U64(a <= b)
-        j += U64(b <= a)
-        c = own[k]
-        d = keys[q]
-        old_2 = U64(payload[k]) & (ZERO - U64(c <= d))
-        came_2 = U64(bits[q]) & (ZERO - U64(d <= c))
-        k += U64(c <= d)
-        q += U64(d <= c)
-        places, record = next_record(old, came, widths, masks, full)
-        out[at] = min(a, b)
-        out_payload[at] = record
-        at += U64(places != ZERO)
-        places_2, record = next_record(old_2, came_2, widths, masks, full)
-        out[to] = min(c, d)
-        out_payload[to] = record
-        to += U64(places_2 != ZERO)
-        states += popcount64(places | (places_2 << SIXTEEN))
+    steps = ONE
+    while steps != ZERO:
+        steps = min(max(end - i, key_end - j), max(stop - k, key_stop - q))
+        for _ in range(steps):
+            a = own[i]
+            b = keys[j]
+            mine = (a - b - ONE) >> SIGN
+            came = (b - a - ONE) >> SIGN
+            masks = (U64(turned[i]) & (ZERO - mine)) | (U64(bits[j]) & (ZERO - came))
+            i += mine
+            j += came
+            places, record = next_record(masks, there, full)
+            out[at] = min(a, b)
+            out_payload[at] = record
+            at += U64(places != ZERO)
+            a = own[k]
+            b = keys[q]
+            mine = (a - b - ONE) >> SIGN
+            came = (b - a - ONE) >> SIGN
+            masks = (U64(turned[k]) & (ZERO - mine)) | (U64(bits[q]) & (ZERO - came))
+            k += mine
+            q += came
+            others, record = next_record(masks, there, full)
+            out[to] = min(a, b)
+            out_payload[to] = record
+            to += U64(others != ZERO)
+            states += popcount64(places | (others << SIXTEEN))
     at, more = combine_lane(
-        own, payload, i, end, keys, bits, j, key_end, widths, full, out, out_payload, at
+        own, turned, i, end, keys, bits, j, key_end, there, full, out, out_payload, at
     )
     to, rest = combine_lane(
-        own, payload, k, stop, keys, bits, q, key_stop, widths, full, out, out_payload, to
+        own, turned, k, stop, keys, bits, q, key_stop, there, full, out, out_payload, to
     )
     for x in range(to - gap):
         out[at + U64(x)] = out[gap + U64(x)]

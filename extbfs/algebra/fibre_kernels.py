@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from extbfs.algebra.fibre_combine import combine
+from extbfs.algebra.fibre_combine import combine, turn
 from extbfs.algebra.fibre_weights import (
     EDGE_BITS,
     EDGE_MASK,
@@ -52,6 +52,7 @@ __all__ = [
     "stay",
     "tag",
     "take_routed",
+    "turn",
     "warm",
     "weigh",
     "weigh_keys",
@@ -60,7 +61,9 @@ __all__ = [
 U64 = np.uint64
 ZERO = U64(0)
 ONE = U64(1)
-LAST = U64(0xFFFFFFFFFFFFFFFF)
+LAST = U64(1 << 62)
+"""Behind the last key of what is merged: more than any key, and no negative number."""
+NONE = U64(0xFFFFFFFFFFFFFFFF)
 TOLD = U64(ROW)
 
 
@@ -186,8 +189,8 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
     arrivals: uint32 or uint64 residuals to `low`; table: uint32[16], what an edge brings: the bit
     of its place and its own, both where a payload has them; keys, bits: uint64, uint32, room for n.
     """
-    before = LAST
-    at = LAST
+    before = NONE
+    at = NONE
     held = ZERO
     for i in range(n):
         arrival = U64(arrivals[U64(i)]) + low
@@ -292,12 +295,14 @@ def make_block(
     out: Any,
     out_payload: Any,
 ) -> Any:
-    """combine(), and what is counted again of the records that it wrote.
+    """combine() of turned payloads, and what is counted again of the records that it wrote.
 
-    Returns what combine does, and (their states, their pending edges, the edges at their places).
+    widths: of the places of the old side and of the new side, in bits. Returns what combine does,
+    and (their states, their pending edges, the edges at their places).
     """
+    there = (ONE << widths[1]) - ONE
     i, j, written, states = combine(
-        own, payload, i, n, keys, bits, j, m, widths, full, half, out, out_payload
+        own, payload, i, n, keys, bits, j, m, there, full, half, out, out_payload
     )
     again, pending = count_bits(out_payload, written, widths[1], shift)
     incident = count_incident(out_payload, written, ends)
@@ -407,8 +412,10 @@ def warm() -> None:
     count_bits(small, two, two, two)
     ends = np.zeros((1, 2), np.uint64)
     count_incident(small, two, ends)
-    merge = keys, small, two, two, keys, small, two, two, (two, two), small, two
-    combine(*merge, out, small.copy())
+    turn(small.copy(), (two, two))
+    ends_at = keys, small, two, two, keys, small, two, two
+    combine(*ends_at, two, small, two, out, small.copy())
+    merge = *ends_at, (two, two), small, two
     make_block(*merge, two, ends, out, small.copy())
     place = True, np.zeros(1 << 12, np.uint8), ZERO, np.zeros(codec.WORK, np.uint64)
     column_work = np.zeros(column.ENCODER_WORK, np.uint64)

@@ -120,8 +120,10 @@ class FibreMerge:
         self._combine(own, space.second if in_second else space.first, int(m), n)
 
     def _combine(self, own: tuple[int, int], keys: Keys, m: int, arrivals: int) -> None:
-        """Make the next layer of the own records in a range, and of keys[:m] and their bits."""
+        """Make the next layer of the own records in a range, whose payload it uses up, and of
+        keys[:m] and their bits."""
         algebra, space, emitter = self._algebra, self._space, self._emitter
+        fibre_kernels.turn(space.payload[own[0] : own[1]], algebra.merge_widths)
         keys[m] = LAST
         kept = space.own[own[1]]
         space.own[own[1]] = LAST

@@ -358,6 +358,15 @@ def test_split_takes_so_many_and_tears_no_key_apart(data):
     assert min(take, rest) <= len(left) <= min(take + 1, rest)
 
 
+@given(st.integers(1, 10), st.integers(1, 10), st.lists(st.integers(0, 2**32 - 1)))
+def test_turned_payloads_have_free_moves_for_places(wide, narrow, payload):
+    turned = u32(payload)
+    fibre_kernels.turn(turned, (U64(wide), U64(narrow)))
+    places = [(old >> wide) % (1 << narrow) for old in payload]
+    made = [old % (1 << wide) for old in payload]
+    assert turned.tolist() == [p | f << narrow for p, f in zip(places, made, strict=True)]
+
+
 class TestCombine:
     @settings(max_examples=200)
     @given(merges(), st.integers(1, 40))
@@ -365,7 +374,9 @@ class TestCombine:
         widths, own, old, keys, came, free, incident = merge
         wide, narrow, _ = widths
         payload = [m | f << wide | e << wide + narrow for m, f, e in old]
-        arrays = (u64(own, [LAST]), u32([*payload, JUNK]))
+        left = u32([*payload, JUNK])
+        fibre_kernels.turn(left[:-1], (U64(wide), U64(narrow)))
+        arrays = (u64(own, [LAST]), left)
         shift = wide + narrow
         others = (u64(keys, [LAST]), u32([p | e << shift for p, e in came] + [JUNK]))
         full = [p | free[p] << narrow | incident[p] << shift for p in range(1 << narrow)]
@@ -385,7 +396,7 @@ class TestCombine:
                     *others,
                     U64(j),
                     U64(len(keys)),
-                    (U64(wide), U64(narrow)),
+                    U64((1 << narrow) - 1),
                     u32(full),
                     U64(half),
                     out,
@@ -409,19 +420,21 @@ class TestCombine:
         """10 and 6 places, 16 edges: all 32 bits of a payload in use."""
         for wide, narrow in ((10, 6), (6, 10)):
             every = (1 << narrow) - 1
+            payload = u32([every << wide, 0])
+            fibre_kernels.turn(payload, (U64(wide), U64(narrow)))
             full = np.zeros(1 << narrow, np.uint32)
             full[every] = 2**32 - 1
             out, out_payload = u64([0] * 8), u32([0] * 8)
             i, j, written, states = fibre_kernels.combine(
                 u64([5, LAST]),
-                u32([every << wide, 0]),
+                payload,
                 U64(0),
                 U64(1),
                 u64([LAST]),
                 u32([0]),
                 U64(0),
                 U64(0),
-                (U64(wide), U64(narrow)),
+                U64(every),
                 full,
                 U64(2),
                 out,
@@ -434,7 +447,7 @@ class TestCombine:
     def test_nothing_at_all(self):
         nothing = (u64([LAST]), u32([0]), U64(0), U64(0))
         got = fibre_kernels.combine(
-            *nothing, *nothing, (U64(1), U64(1)), u32([0, 0]), U64(1), u64([0] * 6), u32([0] * 6)
+            *nothing, *nothing, U64(1), u32([0, 0]), U64(1), u64([0] * 6), u32([0] * 6)
         )
         assert [int(number) for number in got] == [0] * 4
 
