@@ -216,10 +216,10 @@ class RunBuilder:
                 self._stage(keys[at : at + take], part)
             at += take
 
-    def place(self, blocks: int) -> tuple[bool, Any, np.uint64, Keys, Keys]:
-        """Where encode_records may write so many full blocks, as BlockEncoder.place says."""
+    def place(self, blocks: int, keys: int) -> tuple[bool, Any, np.uint64, Keys, Keys]:
+        """Where encode_records may write so many blocks, as BlockEncoder.place says."""
         self._flush()
-        return self._encoder.place(blocks, self._block_keys)
+        return self._encoder.place(blocks, keys)
 
     def adopt(self, rows: Iterable[Row]) -> None:
         """Add the blocks that encode_records has written where place() said; as append does."""

@@ -51,9 +51,10 @@ class Emitter:
             raise _disorder(error) from error
         self._grown()
 
-    def place(self, blocks: int) -> tuple[bool, Any, Any, Any, Any]:
-        """Where so many blocks can be written as adopt() takes them (RunBuilder.place)."""
-        return self._builder.place(blocks)
+    def place(self, blocks: int, keys: int) -> tuple[bool, Any, Any, Any, Any]:
+        """Where so many blocks of so many keys can be written as adopt() takes them
+        (RunBuilder.place)."""
+        return self._builder.place(blocks, keys)
 
     def adopt(self, rows: Sequence[Row]) -> None:
         """As emit, for blocks that were written where place() said."""

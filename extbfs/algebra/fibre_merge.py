@@ -139,10 +139,12 @@ class FibreMerge:
                 self._worker.clock.lap("merge")
                 done += emitter.add(*told)
             else:
-                place = emitter.place(space.rows.shape[0])
-                i, j, count = map(int, fibre_kernels.make_blocks(*merge, *out, *place, space.rows))
+                left = own[1] - i + m - j
+                rows = space.rows[: left // (2 * int(space.lane)) + 1]
+                place = emitter.place(len(rows), min(left, space.out.size))
+                i, j, count = map(int, fibre_kernels.make_blocks(*merge, *out, *place, rows))
                 self._worker.clock.lap("merge")
-                done += emitter.add_blocks(space.rows[:count])
+                done += emitter.add_blocks(rows[:count])
         space.own[own[1]] = kept
         require(self._where, "cleared edges", Tally(arrivals), Tally(done))
         require(self._where, "merge", Tally(own[1], m), Tally(i, j))

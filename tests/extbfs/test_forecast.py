@@ -117,14 +117,14 @@ def searched(request, tmp_path_factory):
     measured = calibrate.measure(
         puzzle,
         str(place / "run"),
-        Limits(memory="1GiB", max_depth=25),
+        Limits(memory="2GiB", max_depth=25),
         keep=keep,
         exhaust=False,
         algebra=algebra,
         tell=print,
     )
     assert os.listdir(place) == []
-    extbfs.start(puzzle, place / "run", max_depth=29, keep=keep, memory="1GiB", algebra=algebra)
+    extbfs.start(puzzle, place / "run", max_depth=29, keep=keep, memory="2GiB", algebra=algebra)
     return measured, extbfs.open_run(place / "run").status()
 
 
@@ -224,7 +224,7 @@ class TestDryRun:
 
     def test_the_fifteen_puzzle(self, tmp_path, capsys):
         run = tmp_path / "R"
-        data = self.report(capsys, "start", "tiles:4x4", str(run), "--memory", "1GiB")
+        data = self.report(capsys, "start", "tiles:4x4", str(run), "--memory", "2GiB")
         assert data["counts"]["from"] == "table"
         assert data["total"]["states"] == 10461394944000  # 16!/2
         assert data["total"]["depth"] == 80
@@ -233,10 +233,10 @@ class TestDryRun:
         counted = [row["counted"] for row in data["depths"]]
         assert counted[0]
         assert not counted[-1]
-        assert data["memory"] == {"limit": 1 << 30, "threads": data["memory"]["threads"]} | {
+        assert data["memory"] == {"limit": 2 << 30, "threads": data["memory"]["threads"]} | {
             "expected": data["memory"]["expected"]
         }
-        assert 0 < data["memory"]["expected"] <= 1 << 30
+        assert 0 < data["memory"]["expected"] <= 2 << 30
         assert data["measured"]["states_per_second"] > 0
         assert data["measured"]["disk_bytes_per_second"] > 0
         stops = data["disk"]["stops_at_depth"]
@@ -246,7 +246,7 @@ class TestDryRun:
         assert os.listdir(tmp_path) == []
 
     def test_a_puzzle_that_nobody_has_counted(self, tmp_path, capsys):
-        argv = ["start", "tiles:4x5", str(tmp_path / "R"), "--memory", "1GiB"]
+        argv = ["start", "tiles:4x5", str(tmp_path / "R"), "--memory", "2GiB"]
         data = self.report(capsys, *argv, "--max-depth", "40")
         assert data["counts"]["from"] == "growth"
         assert data["counts"]["growth"] > 1
@@ -257,7 +257,7 @@ class TestDryRun:
         assert "~" in out.splitlines()[-1] or "the disk would be full" in out.splitlines()[-1]
 
     def test_a_small_disk_is_told_and_not_an_error(self, tmp_path, capsys):
-        argv = ["start", "tiles:3x4", str(tmp_path / "R"), "--disk", "20MiB", "--memory", "1GiB"]
+        argv = ["start", "tiles:3x4", str(tmp_path / "R"), "--disk", "20MiB", "--memory", "2GiB"]
         data = self.report(capsys, *argv)
         assert not data["disk"]["fits"]
         assert data["disk"]["available"] == 20 << 20
