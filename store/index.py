@@ -25,7 +25,6 @@ VERSION = 1
 MAGIC = b"xidx"
 HEADER = struct.Struct("<Q4sBBHI4x")
 ROW = np.dtype([("first", "<u8"), ("offset", "<u8"), ("keys", "<u4"), ("check", "<u4")])
-PACKED_ROW = struct.Struct("<QQII")
 
 CACHED_ROWS = 1 << 18
 CACHED_RUNS = 1 << 12
@@ -41,12 +40,10 @@ def write_index(rows: Sequence[tuple[int, int, int, int]], payload_bits: int, ta
 
     target: uint8[index_length].
     """
-    data = target.data
-    HEADER.pack_into(data, 0, 0, MAGIC, VERSION, payload_bits, 0, len(rows))
-    for at, row in enumerate(rows):
-        PACKED_ROW.pack_into(data, HEADER.size + at * PACKED_ROW.size, *row)
-    checksum = xxh3_64_intdigest(data[8:])
-    struct.pack_into("<Q", data, 0, checksum)
+    HEADER.pack_into(target.data, 0, 0, MAGIC, VERSION, payload_bits, 0, len(rows))
+    target[HEADER.size :].view(ROW)[:] = np.array(rows, ROW)
+    checksum = xxh3_64_intdigest(target.data[8:])
+    struct.pack_into("<Q", target.data, 0, checksum)
     return checksum
 
 

@@ -247,7 +247,7 @@ class Layer:
 
     def keys_before(self) -> npt.NDArray[np.int64]:
         """int64[blocks + 1]: for every block, and for the end, how many keys lie before it."""
-        return np.concatenate([[0], np.cumsum(self.weights()[1])])
+        return sums_before(self.weights()[1])
 
     def verify(self, run: int, scratch: Scratch, look: Look | None = None) -> None:
         """Read all of one run and compare it with its record; IntegrityError if they differ."""
@@ -315,6 +315,11 @@ class Layer:
         if block + 1 < index.firsts.size:
             return int(index.firsts[block + 1])
         return int(self._firsts[bisect_right(self._starts, number + 1) - 1])
+
+
+def sums_before(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """int64[n + 1]: the sum of the counts before each of them, and of them all."""
+    return np.concatenate([[0], np.cumsum(counts)])
 
 
 def _cut(keys: Keys, low: int, high: int) -> tuple[int, int]:

@@ -59,8 +59,7 @@ class FileSource:
                 self._open[file] = handle
             self._open.move_to_end(file)
             handle[1] += 1
-            if len(self._open) > self._handles:
-                self._shrink(self._handles)
+            self._shrink(self._handles)
             return handle
 
     def _open_file(self, file: str) -> int:
@@ -77,8 +76,7 @@ class FileSource:
     def _give_back(self, handle: list[int]) -> None:
         with self._lock:
             handle[1] -= 1
-            if len(self._open) > self._handles:
-                self._shrink(self._handles)
+            self._shrink(self._handles)
 
     def _shrink(self, handles: int) -> None:
         """Close what is idle, the longest unused first, until at most `handles` are open."""

@@ -34,7 +34,7 @@ from puzzles.errors import PuzzleError
 from puzzles.fibre import Fibre
 from store.block import MAX_BLOCK_KEYS
 from store.buckets import Buckets
-from store.layer import Layer
+from store.layer import Layer, sums_before
 from store.run import RunBuilder
 
 U64 = np.uint64
@@ -210,11 +210,11 @@ class FibreAlgebra:
 
     def work(self, layer: Layer, arrivals: Keys, buckets: Buckets) -> Keys:
         """The arrivals routed to each bucket, and about as many keys as it has of the old layer."""
-        firsts, lasts, _ = block_ranges(layer)
+        firsts, lasts, counts = block_ranges(layer)
         lows = self.routes.lows
         begun = np.searchsorted(firsts, lows[1:], side="left")
         ended = np.searchsorted(lasts, lows[:-1], side="left")
-        before = layer.keys_before()
+        before = sums_before(counts)
         own = np.where(begun > ended, before[begun] - before[ended], 0)
         self.blocks = list(zip(ended.tolist(), np.maximum(begun, ended).tolist(), strict=True))
         self.keys_before = before.tolist()

@@ -65,6 +65,21 @@ def next_record(masks: Any, there: Any, full: Any) -> Any:
 
 
 @kernel
+def meet(own: Any, turned: Any, i: Any, keys: Any, bits: Any, j: Any) -> Any:
+    """One step of a merge: (the lesser of own[i] and keys[j], its masks, how far i goes, and j).
+
+    Which key is less is told by the sign of a difference, not by comparing: of a comparison the
+    compiler makes a branch, and that is guessed wrong at every other step.
+    """
+    a = own[i]
+    b = keys[j]
+    mine = (a - b - ONE) >> SIGN
+    came = (b - a - ONE) >> SIGN
+    masks = (U64(turned[i]) & (ZERO - mine)) | (U64(bits[j]) & (ZERO - came))
+    return min(a, b), masks, mine, came
+
+
+@kernel
 def combine_lane(
     own: Any,
     turned: Any,
@@ -86,15 +101,11 @@ def combine_lane(
     """
     states = ZERO
     while i < end or j < key_end:
-        a = own[i]
-        b = keys[j]
-        mine = (a - b - ONE) >> SIGN
-        came = (b - a - ONE) >> SIGN
-        masks = (U64(turned[i]) & (ZERO - mine)) | (U64(bits[j]) & (ZERO - came))
+        key, masks, mine, came = meet(own, turned, i, keys, bits, j)
         i += mine
         j += came
         places, record = next_record(masks, there, full)
-        out[at] = min(a, b)
+        out[at] = key
         out_payload[at] = record
         at += U64(places != ZERO)
         states += popcount64(places)
@@ -124,9 +135,7 @@ def combine(
     lanes side by side, since each step waits for the one before; out, out_payload: room for
     2 * half + 4. Returns (i, j, records written, their states).
 
-    Which key is less is told by the sign of a difference, not by comparing: of a comparison the
-    compiler makes a branch, and that is guessed wrong at every other step. For as many steps as the
-    longer rest of a lane has, none of its ends can be passed.
+    For as many steps as the longer rest of a lane has, none of its ends can be passed.
     """
     end, key_end = split(own, i, n, keys, j, m, half)
     stop, key_stop = split(own, end, n, keys, key_end, m, half)
@@ -138,26 +147,18 @@ def combine(
     while steps != ZERO:
         steps = min(max(end - i, key_end - j), max(stop - k, key_stop - q))
         for _ in range(steps):
-            a = own[i]
-            b = keys[j]
-            mine = (a - b - ONE) >> SIGN
-            came = (b - a - ONE) >> SIGN
-            masks = (U64(turned[i]) & (ZERO - mine)) | (U64(bits[j]) & (ZERO - came))
+            key, masks, mine, came = meet(own, turned, i, keys, bits, j)
             i += mine
             j += came
             places, record = next_record(masks, there, full)
-            out[at] = min(a, b)
+            out[at] = key
             out_payload[at] = record
             at += U64(places != ZERO)
-            a = own[k]
-            b = keys[q]
-            mine = (a - b - ONE) >> SIGN
-            came = (b - a - ONE) >> SIGN
-            masks = (U64(turned[k]) & (ZERO - mine)) | (U64(bits[q]) & (ZERO - came))
+            key, masks, mine, came = meet(own, turned, k, keys, bits, q)
             k += mine
             q += came
             others, record = next_record(masks, there, full)
-            out[to] = min(a, b)
+            out[to] = key
             out_payload[to] = record
             to += U64(others != ZERO)
             states += popcount64(places | (others << SIXTEEN))
