@@ -26,6 +26,7 @@ from extbfs.engine.recover import recover
 from extbfs.engine.search import Ending, Goals, Search
 from extbfs.engine.syncer import Syncer
 from extbfs.engine.worker import Worker
+from extbfs.engine.writer import Writer
 from extbfs.errors import LimitError
 from extbfs.identity import compare_samples, rebuild, samples_of, symmetry_note
 from extbfs.sizes import format_size, parse_size
@@ -206,6 +207,7 @@ class Session:
             ]
         )
         syncer = Syncer(crew.events)
+        writer = Writer()
         fixed = {
             "puzzle": puzzle.name,
             "spec": puzzle.spec,
@@ -234,6 +236,7 @@ class Session:
             memory,
             crew,
             syncer,
+            writer,
             control,
             board,
             journal,
@@ -254,6 +257,7 @@ class Session:
             finally:
                 crew.close()
                 syncer.close()
+                writer.close()
                 source.close()
             done = ending.reason in ("exhausted", "goal", "max-depth")
             meter.recount()

@@ -20,6 +20,7 @@ from store.kernels import header as headers
 from store.kernels import records
 from store.kernels.fingerprint import survey_records
 from store.kernels.records import Row
+from store.pages import empty_pages
 
 U64 = np.uint64
 Keys = npt.NDArray[np.uint64]
@@ -142,7 +143,7 @@ class BlockEncoder:
             raise ValueError(f"a payload has 0, 8, 16 or 32 bits, not {payload_bits}")
         if profile not in PROFILES:
             raise ValueError(f'a profile is "fast", "swift" or "compact", not {profile!r}')
-        self.buffer: Bytes = np.empty(1 << 16, np.uint8)
+        self.buffer: Bytes = empty_pages(1 << 16)
         self.length = 0
         self._payload_bits = payload_bits
         self._compact = profile == "compact"
@@ -156,7 +157,7 @@ class BlockEncoder:
     def reserve(self, room: int) -> None:
         """Make sure that `room` bytes fit behind those in use."""
         if self.length + room > self.buffer.size:
-            grown = np.empty(max(self.length + room, self.buffer.size * 3 // 2), np.uint8)
+            grown = empty_pages(max(self.length + room, self.buffer.size * 3 // 2))
             grown[: self.length] = self.buffer[: self.length]
             self.buffer = grown
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NOT_DIRECT = frozenset({errno.EINVAL, errno.EOPNOTSUPP})
 _NO_ROOM = 1 << 20  # with less than this left, a disk counts as full
 
 
@@ -77,6 +78,20 @@ class FileSystem:
         """Open `path` for reading. A missing file is an IoFailure with `missing` true."""
         return self._open(path, os.O_RDONLY, "read")
 
+    def open_direct(self, path: StrPath) -> int | None:
+        """Open `path` for writing past the page cache; None where the system has no such thing.
+
+        Such writes begin at whole pages (store.pages) of memory and of the file and are as long.
+        They, too, are durable only after `datasync`.
+        """
+        flag = getattr(os, "O_DIRECT", 0)
+        try:
+            return self._open(path, os.O_RDWR | flag, "write") if flag else None
+        except IoFailure as error:
+            if error.errno in _NOT_DIRECT:
+                return None
+            raise
+
     def close(self, fd: int) -> None:
         """Close a descriptor. Makes nothing durable."""
         path = self._paths.pop(fd, "")
@@ -110,6 +125,12 @@ class FileSystem:
         except OSError as error:
             raise os_failure(error, self.path_of(fd), "read") from error
         return done
+
+    def will_need(self, fd: int, offset: int, length: int) -> None:
+        """Tell the system, where it listens, that these bytes will be read soon."""
+        if hasattr(os, "posix_fadvise"):
+            with contextlib.suppress(OSError):
+                os.posix_fadvise(fd, offset, length, os.POSIX_FADV_WILLNEED)
 
     def size(self, fd: int) -> int:
         """The length of the file in bytes."""

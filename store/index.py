@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,12 +98,16 @@ class IndexCache:
     At most CACHED_RUNS indexes with CACHED_ROWS rows together (6 MB), but always the last one.
     """
 
-    def __init__(self, load: Callable[[int], RunIndex]) -> None:
-        """load: reads the index of run number i."""
+    def __init__(
+        self, load: Callable[[int], RunIndex], known: Mapping[int, RunIndex] | None = None
+    ) -> None:
+        """load: reads the index of run number i; known: some that need not be read."""
         self._load = load
         self._lock = threading.Lock()
         self._held: OrderedDict[int, RunIndex] = OrderedDict()
         self._rows = 0
+        for run, index in (known or {}).items():
+            self._keep(run, index)
 
     def get(self, run: int) -> RunIndex:
         """The index of a run, read if need be. Two threads may read the same one at once."""
@@ -115,13 +119,14 @@ class IndexCache:
         index = self._load(run)
         with self._lock:
             if run not in self._held:
-                self._held[run] = index
-                self._rows += index.firsts.size
-            while len(self._held) > 1 and (
-                self._rows > CACHED_ROWS or len(self._held) > CACHED_RUNS
-            ):
-                self._rows -= self._held.popitem(last=False)[1].firsts.size
+                self._keep(run, index)
         return index
+
+    def _keep(self, run: int, index: RunIndex) -> None:
+        self._held[run] = index
+        self._rows += index.firsts.size
+        while len(self._held) > 1 and (self._rows > CACHED_ROWS or len(self._held) > CACHED_RUNS):
+            self._rows -= self._held.popitem(last=False)[1].firsts.size
 
     def forget(self, run: int) -> None:
         """Read that index anew the next time."""

@@ -27,7 +27,8 @@ Look = Callable[[Keys, Payload], None]
 class Layer:
     """The runs `metas` of one depth; they are in key order and do not overlap.
 
-    inline: the bytes of the runs without a file, by their position in metas. Thread-safe, as long
+    inline: the bytes of the runs without a file, by their position in metas; indexes: those of runs
+    that need not be read from their files, by position. Thread-safe, as long
     as every thread brings its own Scratch. Block numbers run through all runs in key order.
     Whatever is wrong with the bytes is an IntegrityError that names file and block, raised before a
     key of that block is handed out.
@@ -39,12 +40,13 @@ class Layer:
         depth: int,
         metas: Sequence[RunMeta],
         inline: Mapping[int, bytes] | None = None,
+        indexes: Mapping[int, RunIndex] | None = None,
     ) -> None:
         self.depth = depth
         self.metas = list(metas)
         self._source = source
         self._inline = dict(inline or {})
-        self._indexes = IndexCache(self._load_index)
+        self._indexes = IndexCache(self._load_index, indexes or {})
         self._filled = [r for r, meta in enumerate(self.metas) if meta.count]
         before = -1
         for r in self._filled:

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from store import block
-from store.block import BlockEncoder, Keys
+from store.block import BlockEncoder, Bytes, Keys
 from store.errors import UnknownVersion
 from store.index import index_length, write_index
 from store.kernels.fingerprint import fingerprint_ascending, survey_records
 from store.kernels.records import Row
+from store.pages import empty_pages, whole
 
 VERSION = 1
 BLOCK_KEYS = 1 << 15
@@ -137,7 +138,7 @@ class RunBuilder:
     """Encodes one run after another into a buffer that it keeps; not thread-safe, one a worker.
 
     block_keys: keys a block; payload_bits: 0, 8, 16 or 32; profile: as BlockEncoder takes it.
-    Memory: the encoded run, at most 9 bytes a key, and one block.
+    Memory: the encoded run, at most 9 bytes a key, twice that after swap(), and one block.
     """
 
     def __init__(
@@ -148,6 +149,7 @@ class RunBuilder:
         self._block_keys = block_keys
         self._payload_bits = payload_bits
         self._encoder = BlockEncoder(payload_bits, profile)
+        self._other: Bytes = empty_pages(0)
         self._staged = np.empty(block_keys, np.uint64)
         self._staged_payload: npt.NDArray[Any] | None = None
         if payload_bits:
@@ -164,6 +166,11 @@ class RunBuilder:
         self._fingerprint = 0
         self._record_fingerprint = 0
         self.count = 0
+
+    def swap(self) -> None:
+        """Before begin(): keep the bytes of the run just finished until swap() is called again."""
+        encoder = self._encoder
+        encoder.buffer, self._other = self._other, encoder.buffer
 
     @property
     def size(self) -> int:
@@ -310,3 +317,10 @@ class RunBuilder:
             record_fingerprint=self._record_fingerprint,
         )
         return meta, self._encoder.buffer.data[: at + length]
+
+    def pages(self) -> Bytes:
+        """The run just finished in whole pages of memory, with zeros behind it; as finish()."""
+        length = self._encoder.length
+        pages = self._encoder.buffer[: whole(length)]
+        pages[length:] = 0
+        return pages

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Protocol
 
 from typing_extensions import Buffer
@@ -13,6 +14,10 @@ from store.errors import IntegrityError, IoFailure
 from store.fs import FileSystem
 
 MAX_HANDLES = 64
+AHEAD = 1 << 22
+"""Bytes that the system is asked to read before anybody wants them."""
+SHORT = 1 << 16
+"""Bytes of a read that says nothing of those to come."""
 
 
 class Source(Protocol):
@@ -25,6 +30,30 @@ class Source(Protocol):
         """
 
 
+@dataclass(slots=True)
+class _Handle:
+    """An open file, who is reading it, and up to where it was asked for in advance."""
+
+    fd: int
+    readers: int = 0
+    asked: int = 0
+
+    def next_part(self, offset: int, length: int) -> int | None:
+        """From where on AHEAD bytes are to be asked for when these are read; None for not now.
+
+        Several readers go through a file together, each a little way before or behind the others.
+        """
+        end = offset + length
+        if not self.asked - 4 * AHEAD <= offset <= self.asked:
+            self.asked = end
+            return None
+        begin = max(self.asked, end)
+        if begin - end >= AHEAD // 2:
+            return None
+        self.asked = begin + AHEAD
+        return begin
+
+
 class FileSource:
     """The files of `directory`, opened when they are first read; at most `handles` stay open."""
 
@@ -35,13 +64,15 @@ class FileSource:
         self._fs = fs
         self._handles = handles
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, list[int]] = OrderedDict()  # file: [descriptor, readers]
+        self._open: OrderedDict[str, _Handle] = OrderedDict()
 
     def pread(self, file: str, offset: int, length: int, buffer: Buffer) -> None:
         """Fill the first `length` bytes of `buffer` from `offset` of `file`."""
-        handle = self._take(file)
+        handle, ahead = self._take(file, offset, length)
         try:
-            got = self._fs.preadinto(handle[0], memoryview(buffer).cast("B")[:length], offset)
+            if ahead is not None:
+                self._fs.will_need(handle.fd, ahead, AHEAD)
+            got = self._fs.preadinto(handle.fd, memoryview(buffer).cast("B")[:length], offset)
         finally:
             self._give_back(handle)
         if got != length:
@@ -51,16 +82,16 @@ class FileSource:
                 f"the file ends {length - got} bytes before byte {offset + length}",
             )
 
-    def _take(self, file: str) -> list[int]:
+    def _take(self, file: str, offset: int, length: int) -> tuple[_Handle, int | None]:
         with self._lock:
             handle = self._open.get(file)
             if handle is None:
-                handle = [self._open_file(file), 0]
+                handle = _Handle(self._open_file(file))
                 self._open[file] = handle
             self._open.move_to_end(file)
-            handle[1] += 1
+            handle.readers += 1
             self._shrink(self._handles)
-            return handle
+            return handle, handle.next_part(offset, length) if length > SHORT else None
 
     def _open_file(self, file: str) -> int:
         path = os.path.join(self._directory, file)
@@ -73,25 +104,25 @@ class FileSource:
                 raise IntegrityError(path, "?", "the file is missing") from error
             raise
 
-    def _give_back(self, handle: list[int]) -> None:
+    def _give_back(self, handle: _Handle) -> None:
         with self._lock:
-            handle[1] -= 1
+            handle.readers -= 1
             self._shrink(self._handles)
 
     def _shrink(self, handles: int) -> None:
         """Close what is idle, the longest unused first, until at most `handles` are open."""
         excess = len(self._open) - handles
         if excess > 0:
-            idle = [file for file, handle in self._open.items() if handle[1] == 0]
+            idle = [file for file, handle in self._open.items() if handle.readers == 0]
             for file in idle[:excess]:
-                self._fs.close(self._open.pop(file)[0])
+                self._fs.close(self._open.pop(file).fd)
 
     def forget(self, file: str) -> None:
         """Close `file`, which is about to be deleted; no reader may be inside it."""
         with self._lock:
             handle = self._open.pop(file, None)
             if handle is not None:
-                self._fs.close(handle[0])
+                self._fs.close(handle.fd)
 
     def close(self) -> None:
         """Close every file that nobody is reading."""

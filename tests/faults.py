@@ -126,6 +126,9 @@ class FaultyFileSystem(FileSystem):
                 return self.create(path)
             return super().open_rw(path)
 
+    def open_direct(self, path: StrPath) -> int | None:
+        return super().open_rw(path)  # what is remembered is read through the same descriptor
+
     def pwrite(self, fd: int, data: Buffer, offset: int) -> None:
         with self._guard:
             if error := self._step("pwrite", self.path_of(fd)):

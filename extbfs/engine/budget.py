@@ -17,8 +17,8 @@ SLICE_CHILDREN = 1 << 17
 the second-level cache until routed."""
 STAGING = 4 * MIB
 BITMAP = 2 * MIB
-WORKER_FIXED = 16 * MIB
-"""Read buffers, decoded blocks, the encoder and the output block of one worker."""
+WORKER_FIXED = 20 * MIB
+"""Read buffers, decoded blocks, the encoder, its run under way and the one before."""
 SMALLEST_ARRIVALS = 1 << 18
 LARGEST_ARRIVALS = 1 << 22
 SMALLEST_POOL = 4 * MIB
@@ -38,6 +38,12 @@ class MemoryPlan:
     arrivals: int
     slice_keys: int
     piece_keys: int
+
+    @property
+    def page_cache(self) -> int:
+        """Bytes of a run directory up to which it is worth keeping in the system's page cache: as
+        much again as the search may use itself."""
+        return self.limit
 
 
 def resident_bytes() -> int:

@@ -27,6 +27,7 @@ from extbfs.engine.ledger import Books, DepthPlan, StoredRun, file_number
 from extbfs.engine.spilling import spill_pool
 from extbfs.engine.worker import Worker
 from store import names
+from store.index import CACHED_ROWS, RunIndex
 from store.layer import Layer
 from store.run import RunMeta
 from store.spill import SpillMeta, SpillReader
@@ -36,7 +37,9 @@ NEIGHBOURS = 8
 INLINE_RUN = 1 << 15
 INLINE_LAYER = 1 << 16
 """Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
-WRITE_BEHIND = 1 << 26
+HANDED_OVER = 1 << 17
+"""Bytes of a run from which the worker does not wait for its writing."""
+WRITE_BEHIND = 1 << 24
 """Bytes of a layer that wait at most to be made durable: little is left to do at the end."""
 
 
@@ -99,10 +102,9 @@ class DepthBuild:
         self._finishing = False
         self._recorded = bool(self._spills or self._books)
         self._inline_bytes = 0
+        self._index_rows = 0
         self._on_files = False
-        self._files = LayerFiles(
-            engine.fs, engine.meter, engine.run, partial(names.layer_file, depth), 0
-        )
+        self._files = LayerFiles(engine, partial(names.layer_file, depth))
 
     # The whole
 
@@ -279,13 +281,31 @@ class DepthBuild:
                 self._inline_bytes += size
                 runs.append(StoredRun(meta, bytes(data)))
             else:
-                runs.append(StoredRun(meta.placed(*self._files.append(data))))
+                index = self._index_of(meta, data)
+                runs.append(StoredRun(meta.placed(*self._write(worker, data)), index=index))
             worker.clock.lap("write")
 
         books = self.engine.algebra.combine(
             worker, self.layer, self._arrivals, bucket, self.history, sink
         )
         return "bucket", Bucket(bucket, runs, books)
+
+    def _write(self, worker: Worker, data: memoryview) -> tuple[str, int]:
+        """Write the run that the worker has just finished: (file name, offset)."""
+        if len(data) < HANDED_OVER:
+            return self._files.append(data)
+        worker.wait_written()
+        pages = worker.builder.pages()
+        file, offset, worker.writing = self._files.hand_over(pages, len(data))
+        worker.builder.swap()
+        return file, offset
+
+    def _index_of(self, meta: RunMeta, data: memoryview) -> RunIndex | None:
+        """The index of a run, while there are not too many to keep."""
+        if self._index_rows + meta.blocks > CACHED_ROWS:
+            return None
+        self._index_rows += meta.blocks
+        return RunIndex(meta, np.frombuffer(data[meta.index_offset :], np.uint8))
 
     def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
         """All buckets are merged: sync, check the books of the whole depth, stage its records."""

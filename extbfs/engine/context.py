@@ -13,6 +13,7 @@ from extbfs.engine.disk import DiskMeter
 from extbfs.engine.journal import Journal
 from extbfs.engine.ledger import Ledger, StoredRun
 from extbfs.engine.syncer import Syncer
+from extbfs.engine.writer import Writer
 from puzzles.contract import Puzzle
 from store.fs import FileSystem
 from store.layer import Layer
@@ -33,6 +34,7 @@ class Engine:
     memory: MemoryPlan
     crew: Crew
     syncer: Syncer
+    writer: Writer
     control: Control
     board: Board
     journal: Journal
@@ -40,4 +42,5 @@ class Engine:
     def layer(self, depth: int, runs: list[StoredRun]) -> Layer:
         """A readable layer of runs in key order."""
         inline = {i: run.inline for i, run in enumerate(runs) if not run.meta.file}
-        return Layer(self.source, depth, [run.meta for run in runs], inline)
+        indexes = {i: run.index for i, run in enumerate(runs) if run.index is not None}
+        return Layer(self.source, depth, [run.meta for run in runs], inline, indexes)

@@ -25,6 +25,7 @@ from extbfs.engine.laws import NOTHING, Tally
 from store.buckets import Buckets
 from store.catalogue import Catalogue
 from store.errors import IntegrityError
+from store.index import RunIndex
 from store.names import classify
 from store.run import RunMeta
 from store.spill import SpillMeta
@@ -79,10 +80,14 @@ class Books:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run where it lies: in the file its meta names, or here in `inline` when it names none."""
+    """A run where it lies: in the file its meta names, or here in `inline` when it names none.
+
+    index: its index, where it need not be read from there.
+    """
 
     meta: RunMeta
     inline: bytes = b""
+    index: RunIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,9 +64,7 @@ class Visited:
         engine = self._engine
         old = self.levels[start:]
         depth = old[-1].depth
-        files = LayerFiles(
-            engine.fs, engine.meter, engine.run, partial(names.visited_file, depth), 0
-        )
+        files = LayerFiles(engine, partial(names.visited_file, depth))
         try:
             runs = list(self._write(old, files))
             files.sync()

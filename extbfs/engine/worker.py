@@ -11,6 +11,7 @@ import numpy as np
 
 from extbfs.engine.budget import STAGING, MemoryPlan
 from extbfs.engine.laws import Tally
+from extbfs.engine.writer import Writing
 from extbfs.errors import LimitError
 from store.external import ExternalSorter
 from store.layer import Scratch
@@ -65,10 +66,16 @@ class Worker:
         self.scratch = Scratch()
         self.history_scratch = Scratch()
         self.builder = builder
+        self.writing: Writing | None = None
         self.flushed = 0
         self.written: list[SpillMeta] = []
         self.spill_part: Callable[[Worker], None] | None = None
         self.clear()
+
+    def wait_written(self) -> None:
+        """Wait until the run handed over last is written; raises what went wrong with it."""
+        if self.writing is not None:
+            self.writing.result()
 
     def external_sorter(self) -> ExternalSorter:
         """An external merge sort of this worker's own."""

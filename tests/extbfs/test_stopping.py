@@ -15,11 +15,13 @@ import pytest
 import extbfs
 from extbfs.engine.board import Board
 from extbfs.engine.control import Control
+from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import Ledger
 from puzzles.registry import resolve
 from store import fs, names
 from store.catalogue import Catalogue
 from store.errors import IoFailure, StoreError
+from store.pages import PAGE
 from tests import oracle
 from tests.extbfs.runs import assert_sound, counts, events, resume, search
 from tests.extbfs.tight import Tight
@@ -101,6 +103,38 @@ class TestStopped:
         assert_sound(run)
         assert os.listdir(run / names.SPILL) == []
         assert stops
+
+    @pytest.mark.parametrize("cached", [-1, 1 << 40], ids=["past the page cache", "cached"])
+    @pytest.mark.parametrize(("name", "algebra"), ALGEBRAS[:2])
+    def test_runs_that_another_thread_writes(
+        self, tmp_path, monkeypatch, expected, name, algebra, cached
+    ):
+        run = tmp_path / "run"
+        handed = [0]
+        hand_over = LayerFiles.hand_over
+
+        def count(*arguments):
+            handed[0] += 1
+            return hand_over(*arguments)
+
+        monkeypatch.setattr(LayerFiles, "hand_over", count)
+        stopper = Stopper(monkeypatch)
+        Tight(page_cache=cached, handed_over=1, inline=0).install(monkeypatch)
+        outcome: Any = None
+        while outcome is None or outcome.reason == "signal":
+            stopper.left = 17
+            outcome = resume(run) if outcome else search(PUZZLES[name], run, algebra=algebra)
+        assert handed[0] > 100
+        with Catalogue.open(run, readonly=True) as catalogue:
+            ledger = Ledger(catalogue)
+            runs = [r.meta for d in range(len(ledger.depths())) for r in ledger.runs("layer", d)]
+        places = [meta.offset for meta in runs if meta.file]
+        assert len(places) > 100
+        assert sum(places) > 0
+        if cached < 0:
+            assert all(offset % PAGE == 0 for offset in places)
+        assert counts(run) == expected[name]
+        assert_sound(run)
 
     def test_with_spills_and_buckets_recorded(self, tmp_path, monkeypatch, expected):
         """Both kinds of progress are made use of by the resume."""

@@ -25,7 +25,8 @@ class Tight:
     pool: bytes of a worker's pool. arrivals: records a worker merges at once; a bucket with more is
     sorted externally. lane: records of a lane of the fibre algebra's merge. inline: bytes of runs
     in the catalogue. slots: keys an arrival up to which a bitmap is used. split: arrivals from
-    which records take 4 bytes.
+    which records take 4 bytes. handed_over: bytes of a run from which another thread writes it;
+    page_cache: bytes of the run directory from which that goes past the page cache.
     """
 
     block_keys: int = 32
@@ -36,7 +37,9 @@ class Tight:
     bucket_arrivals: int = 256
     run_keys: int = 100
     inline: int = 256
-    layer_file: int = 1 << 12
+    layer_file: int = 3 << 12
+    handed_over: int = 300
+    page_cache: int = 1 << 15
     slots: int = 40
     lane: int = 14
     split: int = 1 << 25
@@ -72,3 +75,5 @@ class Tight:
         patch.setattr(visited, "INLINE_RUN", self.inline)
         patch.setattr(sets, "SLOTS_PER_ARRIVAL", self.slots)
         patch.setattr(layerfile, "LARGEST_FILE", self.layer_file)
+        patch.setattr(build, "HANDED_OVER", self.handed_over)
+        patch.setattr(budget.MemoryPlan, "page_cache", property(lambda _: self.page_cache))

@@ -21,6 +21,7 @@ from store.errors import (
     StoreError,
 )
 from store.fs import FileSystem, lmdb_failure, os_failure
+from store.pages import PAGE, empty_pages
 from tests.faults import Fault, FaultyFileSystem
 from tests.sandbox import ROOT, open_directory, run_read_only, run_unprivileged
 
@@ -44,6 +45,48 @@ class _Txn:
 
 
 class TestOperations:
+    def test_writes_past_the_page_cache(self, disk: FileSystem, tmp_path: Path) -> None:
+        fd = disk.create(tmp_path / "f")
+        direct = disk.open_direct(tmp_path / "f")
+        if direct is None:
+            pytest.skip("this file system has none")
+        pages = empty_pages(3 * PAGE)
+        pages[:] = 7
+        disk.pwrite(fd, b"hello", 0)
+        disk.pwrite(direct, pages.data, PAGE)
+        disk.datasync(fd)
+        assert disk.pread(fd, 9, 0) == b"hello\0\0\0\0"
+        assert disk.pread(fd, 5 * PAGE, PAGE) == b"\7" * (3 * PAGE)
+        disk.close(direct)
+        disk.close(fd)
+
+    @pytest.mark.parametrize("code", [errno.EINVAL, errno.EOPNOTSUPP])
+    def test_no_page_cache_to_write_past(
+        self, disk: FileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        def refuse(path: object, flags: int, mode: int) -> int:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(os, "open", refuse)
+        assert disk.open_direct(tmp_path / "f") is None
+        monkeypatch.delattr(os, "O_DIRECT", raising=False)
+        assert disk.open_direct(tmp_path / "f") is None
+
+    def test_a_missing_file_is_no_lack_of_support(self, disk: FileSystem, tmp_path: Path) -> None:
+        if not hasattr(os, "O_DIRECT"):
+            pytest.skip("this system has no such writes")
+        with pytest.raises(IoFailure) as caught:
+            disk.open_direct(tmp_path / "missing")
+        assert caught.value.missing
+
+    def test_what_will_be_needed_changes_nothing(self, disk: FileSystem, tmp_path: Path) -> None:
+        fd = disk.create(tmp_path / "f")
+        disk.pwrite(fd, b"hello", 0)
+        disk.will_need(fd, 0, 1 << 20)
+        disk.will_need(-1, 0, 10)  # who cannot help need not complain
+        assert disk.pread(fd, 9, 0) == b"hello"
+        disk.close(fd)
+
     def test_what_is_written_is_read_back(self, disk: FileSystem, tmp_path: Path) -> None:
         fd = disk.create(tmp_path / "f")
         disk.pwrite(fd, b"world", 5)

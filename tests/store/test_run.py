@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from store.errors import UnknownVersion
 from store.index import CACHED_ROWS, CACHED_RUNS, IndexCache, RunIndex
 from store.layer import Scratch, verify_run
+from store.pages import PAGE, whole
 from store.run import META, RunBuilder, RunMeta
 from tests.store import naive_codec as naive
 from tests.store.key_sets import TOP, array, ascending
@@ -70,6 +71,31 @@ def test_a_builder_is_used_again() -> None:
         meta, view = builder.finish()
         runs.append((meta, bytes(view)))
     assert [keys_in(*run) for run in runs] == [list(range(s, s + 10)) for s in (0, 100, 7)]
+
+
+def test_swapped_bytes_outlive_one_run_more() -> None:
+    builder = RunBuilder(block_keys=64)
+    runs: list[tuple[RunMeta, memoryview]] = []
+    for start in range(0, 9000, 1500):
+        builder.begin()
+        builder.append(array(list(range(start, start + 10 + start))))
+        runs.append(builder.finish())
+        builder.swap()
+        for meta, view in runs[-2:]:
+            assert keys_in(meta, bytes(view)) == list(range(meta.first, meta.last + 1))
+
+
+def test_pages_are_the_run_and_zeros() -> None:
+    builder = RunBuilder(block_keys=64)
+    for size in (5000, 3, 600):  # a shorter one leaves nothing of the one before
+        builder.begin()
+        builder.append(array([7 * i for i in range(size)]))
+        _, view = builder.finish()
+        data = bytes(view)
+        pages = builder.pages()
+        assert pages.size == whole(len(data))
+        assert pages.ctypes.data % PAGE == 0
+        assert bytes(pages.data) == data.ljust(pages.size, b"\0")
 
 
 def test_appended_keys_may_be_overwritten_at_once() -> None:
@@ -212,6 +238,22 @@ class TestIndexCache:
         cache.forget(4)
         cache.get(4)
         assert loads == [*range(10), 4]
+
+    def test_does_not_read_what_is_known(self) -> None:
+        meta, data = build(range(3), block_keys=1)
+        index = RunIndex(meta, np.frombuffer(data[meta.index_offset :], np.uint8))
+        loads: list[int] = []
+
+        def load(run: int) -> RunIndex:
+            loads.append(run)
+            return index
+
+        cache = IndexCache(load, {4: index})
+        cache.get(4)
+        assert loads == []
+        cache.forget(4)
+        cache.get(4)
+        assert loads == [4]
 
     @pytest.mark.parametrize(("runs", "blocks"), [(CACHED_RUNS + 10, 1), (70, CACHED_ROWS // 64)])
     def test_lets_the_longest_unused_go(self, runs: int, blocks: int) -> None:

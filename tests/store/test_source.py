@@ -11,7 +11,7 @@ import pytest
 from store.errors import IntegrityError
 from store.fs import FileSystem
 from store.layer import Layer, Scratch
-from store.source import FileSource
+from store.source import AHEAD, FileSource
 from tests.store.run_bytes import build
 
 
@@ -33,6 +33,54 @@ def test_reads_parts_of_files(tmp_path: Path) -> None:
     source.pread("a", 90, 5, buffer)
     assert buffer == bytes(range(90, 95)) + b"x" * 5
     source.close()
+
+
+class _Asked(FileSystem):
+    """Remembers what it was told would be needed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[tuple[int, int]] = []
+
+    def will_need(self, fd: int, offset: int, length: int) -> None:
+        self.parts.append((offset, offset + length))
+        super().will_need(fd, offset, length)
+
+
+class TestAhead:
+    """The system is asked in advance for what a sequential reader will want."""
+
+    SIZE = 8 * AHEAD
+    STEP = AHEAD // 8
+
+    @pytest.fixture
+    def disk(self, tmp_path: Path) -> _Asked:
+        with (tmp_path / "a").open("wb") as file:
+            file.truncate(self.SIZE)
+        return _Asked()
+
+    def read(self, source: FileSource, *offsets: int, length: int = STEP) -> None:
+        buffer = bytearray(length)
+        for offset in offsets:
+            source.pread("a", offset, length, buffer)
+
+    def test_everything_once_and_before_it_is_read(self, tmp_path: Path, disk: _Asked) -> None:
+        source = FileSource(tmp_path, disk)
+        offsets = range(0, self.SIZE, self.STEP)
+        for one, other in zip(offsets[::2], offsets[1::2], strict=True):
+            self.read(source, other, one)  # two readers, not quite in turn
+            reached = other + self.STEP
+            assert disk.parts[-1][1] >= reached + AHEAD // 2 - self.STEP
+        assert [begin for begin, _ in disk.parts[1:]] == [end for _, end in disk.parts[:-1]]
+        assert disk.parts[0][0] <= 2 * self.STEP
+        source.close()
+
+    def test_nothing_for_reads_here_and_there(self, tmp_path: Path, disk: _Asked) -> None:
+        source = FileSource(tmp_path, disk)
+        self.read(source, 7 * AHEAD, AHEAD, 6 * AHEAD, 0, 5 * AHEAD)
+        self.read(source, *range(0, AHEAD, 4096), length=4096)
+        assert disk.parts == []
+        source.close()
 
 
 def test_keeps_few_files_open(tmp_path: Path) -> None:
