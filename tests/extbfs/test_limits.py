@@ -202,7 +202,8 @@ class TestDamage:
 
     @pytest.fixture
     def run(self, tmp_path, monkeypatch):
-        Tight(inline=0).install(monkeypatch)
+        # no zeros between runs, which nobody reads or misses
+        Tight(inline=0, page_cache=1 << 40).install(monkeypatch)
         search(TILES, tmp_path / "run", max_depth=20, algebra="set")
         return tmp_path / "run"
 
