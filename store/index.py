@@ -71,13 +71,28 @@ class RunIndex:
             raise UnknownVersion("a run", version, VERSION)
         if blocks != meta.blocks or payload_bits != meta.payload_bits:
             raise BlockFault("the index is not what was recorded of it")
-        rows = data[HEADER.size :].view(ROW)
-        self.firsts: Keys = rows["first"].astype(np.uint64)
-        self.offsets = np.append(rows["offset"].astype(np.uint64), np.uint64(meta.index_offset))
-        self.counts = rows["keys"].astype(np.uint32)
-        self.checks = rows["check"].astype(np.uint32)
+        self._take(data, meta.index_offset)
         if not self._consistent(meta):
             raise BlockFault("the rows of the index contradict each other")
+
+    @classmethod
+    def of_builder(cls, data: Bytes, end: int) -> RunIndex:
+        """The index that write_index() has just written to `data`, which nothing has touched since.
+
+        end: of the last block within the run.
+        """
+        index = cls.__new__(cls)
+        index._take(data, end)
+        return index
+
+    def _take(self, data: Bytes, end: int) -> None:
+        rows = data[HEADER.size :].view(ROW)
+        self.firsts: Keys = rows["first"].copy()
+        self.offsets = np.empty(rows.size + 1, np.uint64)
+        self.offsets[:-1] = rows["offset"]
+        self.offsets[-1] = end
+        self.counts = rows["keys"].copy()
+        self.checks = rows["check"].copy()
 
     def _consistent(self, meta: RunMeta) -> bool:
         longest = block.max_stored(block.MAX_BLOCK_KEYS, meta.payload_bits)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from store import block
 from store.block import BlockEncoder, Bytes, Keys
 from store.errors import UnknownVersion
-from store.index import index_length, write_index
+from store.index import RunIndex, index_length, write_index
 from store.kernels.fingerprint import fingerprint_ascending, survey_records
 from store.kernels.records import Row
 from store.pages import empty_pages, whole
@@ -317,6 +317,12 @@ class RunBuilder:
             record_fingerprint=self._record_fingerprint,
         )
         return meta, self._encoder.buffer.data[: at + length]
+
+    def index(self) -> RunIndex:
+        """The index of the run just finished, which has at least one block."""
+        blocks = len(self._rows)
+        end = self._encoder.length - index_length(blocks)
+        return RunIndex.of_builder(self._encoder.buffer[end : self._encoder.length], end)
 
     def pages(self) -> Bytes:
         """The run just finished in whole pages of memory, with zeros behind it; as finish()."""

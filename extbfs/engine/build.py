@@ -281,7 +281,7 @@ class DepthBuild:
                 self._inline_bytes += size
                 runs.append(StoredRun(meta, bytes(data)))
             else:
-                index = self._index_of(meta, data)
+                index = self._index_of(worker, meta.blocks)
                 runs.append(StoredRun(meta.placed(*self._write(worker, data)), index=index))
             worker.clock.lap("write")
 
@@ -300,12 +300,12 @@ class DepthBuild:
         worker.builder.swap()
         return file, offset
 
-    def _index_of(self, meta: RunMeta, data: memoryview) -> RunIndex | None:
-        """The index of a run, while there are not too many to keep."""
-        if self._index_rows + meta.blocks > CACHED_ROWS:
+    def _index_of(self, worker: Worker, blocks: int) -> RunIndex | None:
+        """The index of the run that the worker has just finished, if it is one of few to keep."""
+        if self._index_rows + blocks > CACHED_ROWS:
             return None
-        self._index_rows += meta.blocks
-        return RunIndex(meta, np.frombuffer(data[meta.index_offset :], np.uint8))
+        self._index_rows += blocks
+        return worker.builder.index()
 
     def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
         """All buckets are merged: sync, check the books of the whole depth, stage its records."""

@@ -85,6 +85,22 @@ def test_swapped_bytes_outlive_one_run_more() -> None:
             assert keys_in(meta, bytes(view)) == list(range(meta.first, meta.last + 1))
 
 
+def test_the_builder_knows_the_index_it_wrote() -> None:
+    builder = RunBuilder(block_keys=64)
+    for size in (1, 5000, 600):
+        builder.begin()
+        builder.append(array([7 * i for i in range(size)]))
+        meta, data = builder.finish()
+        index = builder.index()
+        read = RunIndex(meta, np.frombuffer(data[meta.index_offset :], np.uint8))
+        builder.begin()
+        builder.append(array(list(range(10_000))))  # over the bytes that it was made of
+        for name in ("firsts", "offsets", "counts", "checks"):
+            mine, other = getattr(index, name), getattr(read, name)
+            assert mine.dtype == other.dtype
+            assert mine.tolist() == other.tolist()
+
+
 def test_pages_are_the_run_and_zeros() -> None:
     builder = RunBuilder(block_keys=64)
     for size in (5000, 3, 600):  # a shorter one leaves nothing of the one before
