@@ -128,9 +128,17 @@ class FileSystem:
 
     def will_need(self, fd: int, offset: int, length: int) -> None:
         """Tell the system, where it listens, that these bytes will be read soon."""
+        self._advise(fd, offset, length, "POSIX_FADV_WILLNEED")
+
+    def let_go(self, fd: int, offset: int, length: int) -> None:
+        """Tell the system, where it listens, that these bytes need not stay in its page cache."""
+        if length:  # 0 would mean all the rest
+            self._advise(fd, offset, length, "POSIX_FADV_DONTNEED")
+
+    def _advise(self, fd: int, offset: int, length: int, advice: str) -> None:
         if hasattr(os, "posix_fadvise"):
             with contextlib.suppress(OSError):
-                os.posix_fadvise(fd, offset, length, os.POSIX_FADV_WILLNEED)
+                os.posix_fadvise(fd, offset, length, getattr(os, advice))
 
     def size(self, fd: int) -> int:
         """The length of the file in bytes."""

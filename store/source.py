@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from store.fs import FileSystem
 MAX_HANDLES = 64
 AHEAD = 1 << 22
 """Bytes that the system is asked to read before anybody wants them."""
+BEHIND = 4 * AHEAD
+"""Bytes by which one reader of a file may be behind another."""
 SHORT = 1 << 16
 """Bytes of a read that says nothing of those to come."""
 
@@ -44,7 +47,7 @@ class _Handle:
         Several readers go through a file together, each a little way before or behind the others.
         """
         end = offset + length
-        if not self.asked - 4 * AHEAD <= offset <= self.asked:
+        if not self.asked - BEHIND <= offset <= self.asked:
             self.asked = end
             return None
         begin = max(self.asked, end)
@@ -65,6 +68,7 @@ class FileSource:
         self._handles = handles
         self._lock = threading.Lock()
         self._open: OrderedDict[str, _Handle] = OrderedDict()
+        self._passing: frozenset[str] = frozenset()
 
     def pread(self, file: str, offset: int, length: int, buffer: Buffer) -> None:
         """Fill the first `length` bytes of `buffer` from `offset` of `file`."""
@@ -72,6 +76,10 @@ class FileSource:
         try:
             if ahead is not None:
                 self._fs.will_need(handle.fd, ahead, AHEAD)
+                if file in self._passing:
+                    # twice each, since nothing goes of what is only half inside
+                    begin = max(0, ahead - BEHIND - 2 * AHEAD)
+                    self._fs.let_go(handle.fd, begin, max(0, ahead - BEHIND - begin))
             got = self._fs.preadinto(handle.fd, memoryview(buffer).cast("B")[:length], offset)
         finally:
             self._give_back(handle)
@@ -81,6 +89,11 @@ class FileSource:
                 "?",
                 f"the file ends {length - got} bytes before byte {offset + length}",
             )
+
+    def keep_out(self, files: Iterable[str]) -> None:
+        """Let what is read in sequence of these files leave the system's page cache again."""
+        with self._lock:
+            self._passing |= frozenset(files)
 
     def _take(self, file: str, offset: int, length: int) -> tuple[_Handle, int | None]:
         with self._lock:
@@ -120,6 +133,7 @@ class FileSource:
     def forget(self, file: str) -> None:
         """Close `file`, which is about to be deleted; no reader may be inside it."""
         with self._lock:
+            self._passing -= {file}
             handle = self._open.pop(file, None)
             if handle is not None:
                 self._fs.close(handle.fd)

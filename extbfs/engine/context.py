@@ -43,4 +43,7 @@ class Engine:
         """A readable layer of runs in key order."""
         inline = {i: run.inline for i, run in enumerate(runs) if not run.meta.file}
         indexes = {i: run.index for i, run in enumerate(runs) if run.index is not None}
-        return Layer(self.source, depth, [run.meta for run in runs], inline, indexes)
+        layer = Layer(self.source, depth, [run.meta for run in runs], inline, indexes)
+        if layer.bytes > self.memory.page_cache:
+            self.source.keep_out({meta.file for meta in layer.metas})
+        return layer

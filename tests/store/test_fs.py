@@ -79,11 +79,13 @@ class TestOperations:
             disk.open_direct(tmp_path / "missing")
         assert caught.value.missing
 
-    def test_what_will_be_needed_changes_nothing(self, disk: FileSystem, tmp_path: Path) -> None:
+    def test_what_is_needed_or_not_changes_nothing(self, disk: FileSystem, tmp_path: Path) -> None:
         fd = disk.create(tmp_path / "f")
         disk.pwrite(fd, b"hello", 0)
         disk.will_need(fd, 0, 1 << 20)
         disk.will_need(-1, 0, 10)  # who cannot help need not complain
+        disk.let_go(fd, 0, 5)
+        disk.let_go(fd, 5, 0)
         assert disk.pread(fd, 9, 0) == b"hello"
         disk.close(fd)
 

@@ -11,7 +11,7 @@ import pytest
 from store.errors import IntegrityError
 from store.fs import FileSystem
 from store.layer import Layer, Scratch
-from store.source import AHEAD, FileSource
+from store.source import AHEAD, BEHIND, FileSource
 from tests.store.run_bytes import build
 
 
@@ -41,10 +41,15 @@ class _Asked(FileSystem):
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[tuple[int, int]] = []
+        self.gone: list[tuple[int, int]] = []
 
     def will_need(self, fd: int, offset: int, length: int) -> None:
         self.parts.append((offset, offset + length))
         super().will_need(fd, offset, length)
+
+    def let_go(self, fd: int, offset: int, length: int) -> None:
+        self.gone.append((offset, offset + length))
+        super().let_go(fd, offset, length)
 
 
 class TestAhead:
@@ -73,6 +78,26 @@ class TestAhead:
             assert disk.parts[-1][1] >= reached + AHEAD // 2 - self.STEP
         assert [begin for begin, _ in disk.parts[1:]] == [end for _, end in disk.parts[:-1]]
         assert disk.parts[0][0] <= 2 * self.STEP
+        source.close()
+
+    def test_what_is_kept_out_goes_behind_the_readers(self, tmp_path: Path, disk: _Asked) -> None:
+        source = FileSource(tmp_path, disk)
+        self.read(source, *range(0, self.SIZE, self.STEP))
+        assert disk.gone == []
+        source.keep_out({"a"})
+        self.read(source, 0)
+        for offset in range(self.STEP, self.SIZE, self.STEP):
+            self.read(source, offset)
+            assert disk.gone[-1][1] <= max(0, offset - BEHIND + AHEAD)
+        assert disk.gone[-1][1] > self.SIZE - BEHIND - 2 * AHEAD
+        reached = 0
+        for begin, end in disk.gone:
+            assert begin <= reached  # no gap
+            reached = max(reached, end)
+        source.forget("a")
+        disk.gone.clear()
+        self.read(source, *range(0, self.SIZE, self.STEP))
+        assert disk.gone == []
         source.close()
 
     def test_nothing_for_reads_here_and_there(self, tmp_path: Path, disk: _Asked) -> None:
