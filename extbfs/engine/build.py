@@ -24,21 +24,16 @@ from extbfs.engine.crew import Event
 from extbfs.engine.laws import Tally, require
 from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import Books, DepthPlan, StoredRun, file_number
+from extbfs.engine.runstore import RunStore
 from extbfs.engine.spilling import spill_pool
 from extbfs.engine.worker import Worker
 from store import names
-from store.index import CACHED_ROWS, RunIndex
 from store.layer import Layer
 from store.run import RunMeta
 from store.spill import SpillMeta, SpillReader
 
 NEIGHBOURS = 8
 """Buckets that one worker merges in a row, at most."""
-INLINE_RUN = 1 << 15
-INLINE_LAYER = 1 << 16
-"""Runs of a layer up to so many bytes each, and so many together, live inside the catalogue."""
-HANDED_OVER = 1 << 17
-"""Bytes of a run from which the worker does not wait for its writing."""
 WRITE_BEHIND = 1 << 24
 """Bytes of a layer that wait at most to be made durable: little is left to do at the end."""
 
@@ -101,10 +96,9 @@ class DepthBuild:
         self._merging = False
         self._finishing = False
         self._recorded = bool(self._spills or self._books)
-        self._inline_bytes = 0
-        self._index_rows = 0
         self._on_files = False
         self._files = LayerFiles(engine, partial(names.layer_file, depth))
+        self._store = RunStore(self._files)
 
     # The whole
 
@@ -276,36 +270,13 @@ class DepthBuild:
         runs: list[StoredRun] = []
 
         def sink(meta: RunMeta, data: memoryview) -> None:
-            size = len(data)
-            if size <= INLINE_RUN and self._inline_bytes + size <= INLINE_LAYER:
-                self._inline_bytes += size
-                runs.append(StoredRun(meta, bytes(data)))
-            else:
-                index = self._index_of(worker, meta.blocks)
-                runs.append(StoredRun(meta.placed(*self._write(worker, data)), index=index))
+            runs.append(self._store.put(meta, data, worker))
             worker.clock.lap("write")
 
         books = self.engine.algebra.combine(
             worker, self.layer, self._arrivals, bucket, self.history, sink
         )
         return "bucket", Bucket(bucket, runs, books)
-
-    def _write(self, worker: Worker, data: memoryview) -> tuple[str, int]:
-        """Write the run that the worker has just finished: (file name, offset)."""
-        if len(data) < HANDED_OVER:
-            return self._files.append(data)
-        worker.wait_written()
-        pages = worker.builder.pages()
-        file, offset, worker.writing = self._files.hand_over(pages, len(data))
-        worker.builder.swap()
-        return file, offset
-
-    def _index_of(self, worker: Worker, blocks: int) -> RunIndex | None:
-        """The index of the run that the worker has just finished, if it is one of few to keep."""
-        if self._index_rows + blocks > CACHED_ROWS:
-            return None
-        self._index_rows += blocks
-        return worker.builder.index()
 
     def _finish(self, expand_seconds: float, merge_seconds: float) -> Built:
         """All buckets are merged: sync, check the books of the whole depth, stage its records."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from extbfs.engine.build import INLINE_RUN
 from extbfs.engine.context import Engine
 from extbfs.engine.laws import LawBroken, Tally, require
 from extbfs.engine.layerfile import LayerFiles
 from extbfs.engine.ledger import StoredRun
+from extbfs.engine.runstore import RunStore
 from store import names
 from store.external import union
 from store.kernels.fingerprint import fingerprint
@@ -66,7 +66,7 @@ class Visited:
         depth = old[-1].depth
         files = LayerFiles(engine, partial(names.visited_file, depth))
         try:
-            runs = list(self._write(old, files))
+            runs = list(self._write(old, RunStore(files)))
             files.sync()
         finally:
             files.close()
@@ -82,7 +82,7 @@ class Visited:
         self._merged.add(depth)
         self.levels[start:] = [engine.layer(depth, runs)]
 
-    def _write(self, levels: list[Layer], files: LayerFiles) -> Iterator[StoredRun]:
+    def _write(self, levels: list[Layer], store: RunStore) -> Iterator[StoredRun]:
         """The disjoint union of the levels as runs of bounded size."""
         builder = RunBuilder()
         builder.begin()
@@ -90,12 +90,6 @@ class Visited:
         def twice(keys: object) -> None:
             where = f"visited keys up to depth {levels[-1].depth}"
             require(where, "disjoint layers", Tally(), Tally(1, int(fingerprint(keys))))
-
-        def finish() -> StoredRun:
-            meta, data = builder.finish()
-            if len(data) <= INLINE_RUN:
-                return StoredRun(meta, bytes(data))
-            return StoredRun(meta.placed(*files.append(data)))
 
         streams = [level.read_blocks(0, level.blocks, Scratch()) for level in levels]
         for keys in union(streams, twice):
@@ -105,7 +99,7 @@ class Visited:
                 where = f"visited keys up to depth {levels[-1].depth}"
                 raise LawBroken(where, "order", f"what it made cannot be: {error}") from error
             if builder.count >= RUN_KEYS:
-                yield finish()
+                yield store.put(*builder.finish())
                 builder.begin()
         if builder.count:
-            yield finish()
+            yield store.put(*builder.finish())

@@ -14,7 +14,7 @@ import pytest
 
 import store.external
 from extbfs.algebra import emitter, fibre, sets
-from extbfs.engine import budget, build, layerfile, visited
+from extbfs.engine import budget, layerfile, runstore, visited
 from store.run import RunBuilder
 
 
@@ -71,9 +71,8 @@ class Tight:
         patch.setattr(fibre, "SLICE", self.slice_keys)
         patch.setattr(fibre, "LANE", self.lane)
         patch.setattr(fibre, "NARROW_ABOVE", self.split)
-        patch.setattr(build, "INLINE_RUN", self.inline)
-        patch.setattr(visited, "INLINE_RUN", self.inline)
+        patch.setattr(runstore, "INLINE_RUN", self.inline)
         patch.setattr(sets, "SLOTS_PER_ARRIVAL", self.slots)
         patch.setattr(layerfile, "LARGEST_FILE", self.layer_file)
-        patch.setattr(build, "HANDED_OVER", self.handed_over)
+        patch.setattr(runstore, "HANDED_OVER", self.handed_over)
         patch.setattr(budget.MemoryPlan, "page_cache", property(lambda _: self.page_cache))
