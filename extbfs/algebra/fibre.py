@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre_edges, fibre_kernels
 from extbfs.algebra.bounds import block_ranges, sample_keys
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_merge import FibreMerge
@@ -164,7 +164,7 @@ class FibreAlgebra:
                 bucket = routes.lows.searchsorted(keys[0], side="right") - 1
             for at in range(0, keys.size, SLICE):
                 part = keys[at : at + SLICE]
-                total, bucket, mixed = fibre_kernels.leave(
+                total, bucket, mixed = fibre_edges.leave(
                     part,
                     payload[at : at + SLICE],
                     self.shift,
@@ -176,7 +176,7 @@ class FibreAlgebra:
                 worker.parents += Tally(part.size, int(mixed))
                 sent = self.children(space, part, int(total))
                 codes = routes.bits, routes.code_of
-                most, mixed = fibre_kernels.send(sent, space.counts, *codes)
+                most, mixed = fibre_edges.send(sent, space.counts, *codes)
                 if int(most) >= end:
                     astray = int(sent.max()) >> int(routes.bits)
                     raise self.astray(astray, (0, int(routes.lows[-1])))

@@ -1,7 +1,6 @@
-"""Kernels of the fibre algebra: pending edges of records, arrivals of keys, and their merge.
+"""Kernels of the fibre algebra: what becomes of arrivals, and their merge with a layer's records.
 
-A record's payload is three masks, one above the other: the places of its states, the free places
-still to be visited, the edges still to be taken. An arrival is (key << EDGE_BITS) | edge.
+Those that send the arrivals are in fibre_edges, which also says what records and arrivals are.
 
 The last ones are compositions of the others: a call from Python gives up the interpreter lock and
 has to win it back, which takes the longer the more workers there are.
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from extbfs.algebra import fibre_edges
 from extbfs.algebra.fibre_combine import combine, turn
 from extbfs.algebra.fibre_weights import (
     EDGE_BITS,
@@ -24,33 +24,23 @@ from extbfs.algebra.fibre_weights import (
     weigh_keys,
 )
 from store.kernels import codec, column
-from store.kernels.fingerprint import fingerprint, fingerprint_records
-from store.kernels.jit import kernel, popcount64
+from store.kernels.jit import kernel
 from store.kernels.records import ROW, encode_records
 from store.kernels.sort import radix_sort
 
 __all__ = [
     "EDGE_BITS",
     "LAST",
-    "append",
-    "append_within",
     "arrange",
     "collect",
     "combine",
     "convert",
     "count_bits",
     "count_incident",
-    "land",
-    "leave",
     "make_block",
     "make_blocks",
     "radix_sort",
     "routed_fingerprint",
-    "select_edges",
-    "select_remote",
-    "send",
-    "stay",
-    "tag",
     "take_routed",
     "turn",
     "warm",
@@ -65,105 +55,6 @@ LAST = U64(1 << 62)
 """Behind the last key of what is merged: more than any key, and no negative number."""
 NONE = U64(0xFFFFFFFFFFFFFFFF)
 TOLD = U64(ROW)
-
-
-@kernel
-def select_edges(payload: Any, n: Any, shift: Any, wanted: Any, out: Any) -> Any:
-    """out[i] = pending edges of payload[i] among `wanted`, for i < n; how many in all.
-
-    payload, out: uint32; shift: where the edges begin in a payload; wanted: mask of edges.
-    """
-    total = ZERO
-    for i in range(n):
-        edges = (U64(payload[U64(i)]) >> shift) & wanted
-        out[U64(i)] = edges
-        total += popcount64(edges)
-    return total
-
-
-@kernel
-def select_remote(
-    keys: Any, payload: Any, n: Any, shift: Any, lows: Any, remote: Any, bucket: Any, out: Any
-) -> Any:
-    """As select_edges, with remote[b] the wanted edges of a key in bucket b.
-
-    keys: uint64 ascending; lows: uint64[buckets + 1], bounds in keys; bucket: one that is not
-    behind keys[0]. Returns (total, the bucket of the last key).
-    """
-    total = ZERO
-    i = ZERO
-    while i < n:
-        while lows[bucket + ONE] <= keys[i]:
-            bucket += ONE
-        high = lows[bucket + ONE]
-        end = n
-        if keys[n - ONE] >= high:
-            low = i
-            while low + ONE < end:
-                middle = (low + end) >> ONE
-                if keys[middle] < high:
-                    low = middle
-                else:
-                    end = middle
-        wanted = U64(remote[bucket])
-        for k in range(i, end):
-            edges = (U64(payload[U64(k)]) >> shift) & wanted
-            out[U64(k)] = edges
-            total += popcount64(edges)
-        i = end
-    return total, bucket
-
-
-@kernel
-def stay(keys: Any, payload: Any, shift: Any, wanted: Any, out: Any) -> Any:
-    """select_edges() of some records; (total, the fingerprint of the records)."""
-    total = select_edges(payload, U64(keys.size), shift, wanted, out)
-    return total, fingerprint_records(keys, payload)
-
-
-@kernel
-def leave(
-    keys: Any, payload: Any, shift: Any, lows: Any, remote: Any, bucket: Any, out: Any
-) -> Any:
-    """select_remote() of some records; (total, last bucket, the fingerprint of the records)."""
-    n = U64(keys.size)
-    total, bucket = select_remote(keys, payload, n, shift, lows, remote, bucket, out)
-    return total, bucket, fingerprint_records(keys, payload)
-
-
-@kernel
-def tag(children: Any, counts: Any, bits: Any, codes: Any) -> Any:
-    """Turn keys grouped by edge into arrivals, in place: (key << bits) | codes[edge].
-
-    counts: uint64[edges], group sizes; codes: uint64[>= edges].
-    """
-    at = ZERO
-    for edge in range(U64(counts.size)):
-        code = codes[U64(edge)]
-        for i in range(counts[U64(edge)]):
-            children[at + U64(i)] = (children[at + U64(i)] << bits) | code
-        at += counts[U64(edge)]
-
-
-@kernel
-def append(arrivals: Any, n: Any, low: Any, out: Any, at: Any) -> Any:
-    """out[at + i] = arrivals[i] - low for i < n; the position after the last."""
-    for i in range(n):
-        out[at + U64(i)] = arrivals[U64(i)] - low
-    return at + n
-
-
-@kernel
-def append_within(arrivals: Any, n: Any, width: Any, low: Any, out: Any, at: Any) -> Any:
-    """Append arrivals[i] - low where that is below `width`; the position after the last.
-
-    arrivals: uint64; out needs room for one value more.
-    """
-    for i in range(n):
-        residual = arrivals[U64(i)] - low
-        out[at] = residual
-        at += U64(residual < width)
-    return at
 
 
 @kernel
@@ -202,30 +93,6 @@ def collect(arrivals: Any, n: Any, low: Any, table: Any, keys: Any, bits: Any) -
         bits[at] = held
         before = key
     return at + ONE
-
-
-@kernel
-def send(children: Any, counts: Any, bits: Any, codes: Any) -> Any:
-    """Tag children, which were grouped by edge; (the greatest arrival, their fingerprint)."""
-    tag(children, counts, bits, codes)
-    most = ZERO
-    for i in range(U64(children.size)):
-        most = max(most, children[U64(i)])
-    return most, fingerprint(children)
-
-
-@kernel
-def land(children: Any, counts: Any, codes: Any, low: Any, out: Any, at: Any) -> Any:
-    """Tag children, which were grouped by edge, and append them to out[at:] as residuals to `low`.
-
-    codes: each edge its own. Returns (their weight before, the greatest residual); children: at
-    least one.
-    """
-    tag(children, counts, EDGE_BITS, codes)
-    n = U64(children.size)
-    weight = weigh(children, n, ZERO)
-    append(children, n, low, out, at)
-    return weight, U64(out[at : at + n].max())
 
 
 @kernel
@@ -379,32 +246,22 @@ def make_blocks(
 
 
 def warm() -> None:
-    """Compile or load every kernel of this module."""
+    """Compile or load every kernel of this module, and those that send."""
+    fibre_edges.warm()
     keys = np.array([1, 2, LAST], np.uint64)
     small = np.zeros(8, np.uint32)
     table = np.zeros(16, np.uint32)
     out = np.zeros(8, np.uint64)
-    lows = np.array([0, 64], np.uint64)
     two = U64(2)
-    select_edges(small, two, ZERO, ONE, small.copy())
-    select_remote(keys, small, two, ZERO, lows, table, ZERO, small.copy())
-    stay(keys[:2], small[:2], ZERO, ONE, small.copy())
-    leave(keys[:2], small[:2], ZERO, lows, table, ZERO, small.copy())
     codes = np.arange(16, dtype=np.uint64)
-    tag(out, np.zeros(2, np.uint64), two, codes)
-    send(out[:2].copy(), np.zeros(2, np.uint64), two, codes)
-    append_within(out, two, two, ZERO, out.copy(), ZERO)
-    append_within(out, two, two, ZERO, small.copy(), ZERO)
     for dtype in (np.uint32, np.uint64):
         values = np.zeros(8, dtype)
-        append(out, two, ZERO, values, ZERO)
         convert(values, two, ZERO, two, codes, ZERO, out.copy(), ZERO)
         for into in (np.zeros(8, np.uint32), np.zeros(8, np.uint64)):
             take_routed(values, two, ZERO, two, codes, codes, ZERO, into, ZERO)
         routed_fingerprint(values, two, ZERO, two, codes)
         collect(values, two, ZERO, table, out, small)
         weigh(values, two, ZERO)
-        land(out[:2].copy(), np.zeros(2, np.uint64), codes, ZERO, values, ZERO)
         digits = np.zeros(64, np.uint64)
         work = values, values.copy(), two, two, two, digits
         arrange(*work, ZERO, table, two, out, out.copy(), small)

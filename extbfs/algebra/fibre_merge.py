@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre_edges, fibre_kernels
 from extbfs.algebra.bounds import WORD
 from extbfs.algebra.contract import Arrivals, Keys, Sink
 from extbfs.algebra.fibre_kernels import EDGE_BITS, LAST
@@ -174,9 +174,7 @@ class FibreMerge:
                 raise Overfull
             if children.size:
                 base, width = U64(self._range[0]), self._range[1] - self._range[0]
-                weight, most = fibre_kernels.land(
-                    children, space.counts, IDENTITY, base, out, U64(n)
-                )
+                weight, most = fibre_edges.land(children, space.counts, IDENTITY, base, out, U64(n))
                 local += Tally(children.size, int(weight))
                 if int(most) >= width:
                     astray = int(children.max()) >> int(EDGE_BITS)
@@ -205,7 +203,7 @@ class FibreMerge:
             own += int(mine.size)
             for children, _ in self._children(keys, payload):
                 n = local.count
-                fibre_kernels.tag(children, space.counts, EDGE_BITS, IDENTITY)
+                fibre_edges.tag(children, space.counts, EDGE_BITS, IDENTITY)
                 end = append_within(space, children, span, out, n)
                 local += weight_of(out[n:end], span[0])
             clock.lap("expand")
@@ -218,9 +216,7 @@ class FibreMerge:
         for at in range(0, keys.size, space.pending.size):
             few = keys[at : at + space.pending.size]
             masks = payload[at : at + few.size]
-            total, mixed = fibre_kernels.stay(
-                few, masks, algebra.shift, self._wanted, space.pending
-            )
+            total, mixed = fibre_edges.stay(few, masks, algebra.shift, self._wanted, space.pending)
             yield algebra.children(space, few, int(total)), Tally(few.size, int(mixed))
 
     def _routed(

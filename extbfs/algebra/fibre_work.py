@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre_edges, fibre_kernels
 from extbfs.algebra.contract import Keys, Sink
 from extbfs.algebra.emitter import Emitter
 from extbfs.algebra.records import DIGIT_TABLE
@@ -67,7 +67,7 @@ def append_within(
         if n + few.size > space.arrivals:
             raise Overfull
         size = U64(few.size)
-        n = int(fibre_kernels.append_within(few, size, width, low, out, U64(n)))
+        n = int(fibre_edges.append_within(few, size, width, low, out, U64(n)))
     return n
 
 

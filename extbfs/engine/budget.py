@@ -17,7 +17,7 @@ SLICE_CHILDREN = 1 << 17
 the second-level cache until routed."""
 STAGING = 4 * MIB
 BITMAP = 2 * MIB
-WORKER_FIXED = 20 * MIB
+WORKER_FIXED = 24 * MIB
 """Read buffers, decoded blocks, the encoder, its run under way and the one before."""
 SMALLEST_ARRIVALS = 1 << 18
 LARGEST_ARRIVALS = 1 << 22

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extbfs.algebra import fibre, fibre_combine, fibre_kernels, fibre_weights
+from extbfs.algebra import fibre, fibre_combine, fibre_edges, fibre_kernels, fibre_weights
 from tests import helpers_numba
 from tests.store import naive_codec
 
@@ -49,7 +49,7 @@ class TestSelectEdges:
     )
     def test_it_shifts_masks_and_counts(self, payload, shift, wanted, behind):
         out = u32([JUNK] * (len(payload) + behind))
-        total = fibre_kernels.select_edges(
+        total = fibre_edges.select_edges(
             u32([*payload, *[2**32 - 1] * behind]), U64(len(payload)), U64(shift), U64(wanted), out
         )
         expected = [p >> shift & wanted for p in payload]
@@ -71,7 +71,7 @@ class TestSelectRemote:
         buckets = [max(b for b, low in enumerate(lows[:-1]) if low <= key) for key in keys]
         begin = data.draw(st.integers(0, buckets[0]))
         out = u32([JUNK] * (len(keys) + 1))
-        total, last = fibre_kernels.select_remote(
+        total, last = fibre_edges.select_remote(
             u64(keys, [0, 0]),
             u32(payload),
             U64(len(keys)),
@@ -96,7 +96,7 @@ class TestTag:
     def test_keys_get_the_code_of_their_edge_as_their_low_bits(self, groups, bits, codes):
         codes = [code % (1 << bits) for code in codes]
         children = u64([key for group in groups for key in group], [JUNK])
-        fibre_kernels.tag(children, u64([len(group) for group in groups]), U64(bits), u64(codes))
+        fibre_edges.tag(children, u64([len(group) for group in groups]), U64(bits), u64(codes))
         expected = [key << bits | codes[edge] for edge, group in enumerate(groups) for key in group]
         assert children.tolist() == [*expected, JUNK]
 
@@ -144,7 +144,7 @@ class TestAppend:
         residuals = data.draw(st.lists(residual, max_size=40))
         at = data.draw(st.integers(0, 5))
         out = np.full(at + len(residuals) + 1, 7, dtype)
-        end = fibre_kernels.append(
+        end = fibre_edges.append(
             u64([low + r for r in residuals], [JUNK]), U64(len(residuals)), U64(low), out, U64(at)
         )
         assert int(end) == at + len(residuals)
@@ -169,7 +169,7 @@ class TestAppendWithin:
         at = data.draw(st.integers(0, 5))
         inside = [v + shift - low for v in values if low <= v + shift < low + width]
         out = np.full(at + len(inside) + 1, 7, out_dtype)
-        end = fibre_kernels.append_within(
+        end = fibre_edges.append_within(
             u64([value + shift for value in values], [0]),
             U64(len(values)),
             U64(width),
@@ -459,9 +459,9 @@ def test_a_whole_step_equals_sets_of_arrivals():
     pairs = {(int(luck.integers(0, many)), int(luck.integers(0, 5))) for _ in range(many)}
     groups = [sorted(k for k, e in pairs if e == edge) for edge in range(5)]
     children = u64([key for group in groups for key in group])
-    fibre_kernels.tag(children, u64([len(group) for group in groups]), U64(4), u64(range(16)))
+    fibre_edges.tag(children, u64([len(group) for group in groups]), U64(4), u64(range(16)))
     values = np.empty(len(pairs), np.uint32)
-    n = fibre_kernels.append(children, U64(len(pairs)), U64(0), values, U64(0))
+    n = fibre_edges.append(children, U64(len(pairs)), U64(0), values, U64(0))
     assert int(n) == len(pairs)
     values.sort()
     table = [1 << edge % 3 | 1 << edge + 16 for edge in range(16)]
@@ -474,7 +474,7 @@ def test_a_whole_step_equals_sets_of_arrivals():
 
 KERNELS = {
     name: kernel
-    for module in (fibre_kernels, fibre_combine, fibre_weights)
+    for module in (fibre_edges, fibre_kernels, fibre_combine, fibre_weights)
     for name, kernel in helpers_numba.kernels_of(module).items()
 }
 
@@ -492,10 +492,10 @@ class TestTyping:
 
         program = f"""
 import extbfs
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre_edges, fibre_kernels
 from tests import helpers_numba
 fibre_kernels.warm()
-kernels = helpers_numba.kernels_of(fibre_kernels)
+kernels = helpers_numba.kernels_of(fibre_edges) | helpers_numba.kernels_of(fibre_kernels)
 before = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}
 extbfs.start("tiles:3x3", {str(tmp_path / "run")!r}, threads=1, algebra="fibre")
 after = {{name: len(kernel.signatures) for name, kernel in kernels.items()}}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extbfs.algebra import fibre_kernels
+from extbfs.algebra import fibre_edges, fibre_kernels
 from extbfs.algebra.fibre_merge import FibreMerge
 from extbfs.algebra.window import Window
 from puzzles.errors import PuzzleError
@@ -220,10 +220,10 @@ def does_not_sort(inner, values, other, n, *rest):
 
 KERNELS: list[tuple[Any, str, Any, Cramped]] = [
     *((TilesFibre, "expand", harm, PLAIN) for harm in (expand_loses, expand_doubles)),
-    *((fibre_kernels, "select_edges", harm, PLAIN) for harm in (select_loses, select_adds)),
-    (fibre_kernels, "select_remote", select_remote_loses, PLAIN),
-    *((fibre_kernels, "append", harm, PLAIN) for harm in (append_loses, append_changes)),
-    *((fibre_kernels, "append_within", harm, PARTS) for harm in (within_loses, within_doubles)),
+    *((fibre_edges, "select_edges", harm, PLAIN) for harm in (select_loses, select_adds)),
+    (fibre_edges, "select_remote", select_remote_loses, PLAIN),
+    *((fibre_edges, "append", harm, PLAIN) for harm in (append_loses, append_changes)),
+    *((fibre_edges, "append_within", harm, PARTS) for harm in (within_loses, within_doubles)),
     *(
         (fibre_kernels, "convert", harm, setting)
         for harm in (convert_changes, convert_doubles)
@@ -267,9 +267,9 @@ KERNELS: list[tuple[Any, str, Any, Cramped]] = [
 def open_up(patch: pytest.MonkeyPatch) -> None:
     """Let the compositions of kernels run as Python, so that they call what is put in place."""
     for module, name in (
-        (fibre_kernels, "stay"),
-        (fibre_kernels, "leave"),
-        (fibre_kernels, "land"),
+        (fibre_edges, "stay"),
+        (fibre_edges, "leave"),
+        (fibre_edges, "land"),
         (fibre_kernels, "take_routed"),
         (fibre_kernels, "arrange"),
         (fibre_kernels, "make_block"),
