@@ -484,7 +484,9 @@ class TestTyping:
     @pytest.mark.parametrize("name", sorted(KERNELS))
     def test_no_kernel_computes_with_floating_point(self, name):
         fibre_kernels.warm()
-        assert helpers_numba.floating(KERNELS[name]) == []
+        kernel = KERNELS[name]
+        if kernel.signatures:  # else it is only called by others, which are searched with it
+            assert helpers_numba.floating(kernel) == []
 
     def test_a_search_compiles_nothing_more_than_warm(self, tmp_path):
         import subprocess
