@@ -14,6 +14,7 @@ from extbfs import kernels
 from extbfs.algebra.choice import choose, make
 from extbfs.algebra.contract import LayerAlgebra
 from extbfs.engine import budget
+from extbfs.engine.background import Background
 from extbfs.engine.board import Board
 from extbfs.engine.context import Engine
 from extbfs.engine.control import Control
@@ -26,7 +27,6 @@ from extbfs.engine.recover import recover
 from extbfs.engine.search import Ending, Goals, Search
 from extbfs.engine.syncer import Syncer
 from extbfs.engine.worker import Worker
-from extbfs.engine.writer import Writer
 from extbfs.errors import LimitError
 from extbfs.identity import compare_samples, rebuild, samples_of, symmetry_note
 from extbfs.sizes import format_size, parse_size
@@ -207,7 +207,7 @@ class Session:
             ]
         )
         syncer = Syncer(crew.events)
-        writer = Writer()
+        writer = Background("writer")
         fixed = {
             "puzzle": puzzle.name,
             "spec": puzzle.spec,

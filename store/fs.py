@@ -159,6 +159,19 @@ class FileSystem:
         except OSError as error:
             raise self._write_failure(error, self.path_of(fd), "write") from error
 
+    def pwrite_direct(self, fd: int, pages: Buffer, offset: int) -> bool:
+        """As pwrite, through a descriptor of open_direct: whole pages to a whole page.
+
+        False where the file system says only now that it cannot; then nothing is promised of them.
+        """
+        try:
+            self.pwrite(fd, pages, offset)
+        except IoFailure as error:
+            if error.errno not in _NOT_DIRECT:
+                raise
+            return False
+        return True
+
     def truncate(self, fd: int, length: int) -> None:
         """Set the length of the file in bytes. Not durable before `datasync`."""
         try:

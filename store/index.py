@@ -87,12 +87,12 @@ class RunIndex:
 
     def _take(self, data: Bytes, end: int) -> None:
         rows = data[HEADER.size :].view(ROW)
-        self.firsts: Keys = rows["first"].copy()
+        self.firsts: Keys = rows["first"].astype(np.uint64)
         self.offsets = np.empty(rows.size + 1, np.uint64)
         self.offsets[:-1] = rows["offset"]
         self.offsets[-1] = end
-        self.counts = rows["keys"].copy()
-        self.checks = rows["check"].copy()
+        self.counts = rows["keys"].astype(np.uint32)
+        self.checks = rows["check"].astype(np.uint32)
 
     def _consistent(self, meta: RunMeta) -> bool:
         longest = block.max_stored(block.MAX_BLOCK_KEYS, meta.payload_bits)

@@ -28,10 +28,10 @@ class Layer:
     """The runs `metas` of one depth; they are in key order and do not overlap.
 
     inline: the bytes of the runs without a file, by their position in metas; indexes: those of runs
-    that need not be read from their files, by position. Thread-safe, as long
-    as every thread brings its own Scratch. Block numbers run through all runs in key order.
-    Whatever is wrong with the bytes is an IntegrityError that names file and block, raised before a
-    key of that block is handed out.
+    that need not be read from their files, by position. Thread-safe, as long as every thread brings
+    its own Scratch. Block numbers run through all runs in key order. Whatever is wrong with the
+    bytes is an IntegrityError that names file and block, raised before a key of that block is
+    handed out.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Layer:
         self.metas = list(metas)
         self._source = source
         self._inline = dict(inline or {})
-        self._indexes = IndexCache(self._load_index, indexes or {})
+        self._indexes = IndexCache(self._load_index, indexes)
         self._filled = [r for r, meta in enumerate(self.metas) if meta.count]
         before = -1
         for r in self._filled:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from extbfs.algebra.contract import LayerAlgebra
+from extbfs.engine.background import Background
 from extbfs.engine.board import Board
 from extbfs.engine.budget import MemoryPlan
 from extbfs.engine.control import Control
@@ -13,7 +14,6 @@ from extbfs.engine.disk import DiskMeter
 from extbfs.engine.journal import Journal
 from extbfs.engine.ledger import Ledger, StoredRun
 from extbfs.engine.syncer import Syncer
-from extbfs.engine.writer import Writer
 from puzzles.contract import Puzzle
 from store.fs import FileSystem
 from store.layer import Layer
@@ -34,7 +34,7 @@ class Engine:
     memory: MemoryPlan
     crew: Crew
     syncer: Syncer
-    writer: Writer
+    writer: Background
     control: Control
     board: Board
     journal: Journal

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from extbfs.engine.background import Task
 from extbfs.engine.context import Engine
 from extbfs.engine.ledger import file_number
-from extbfs.engine.writer import Writing
 from store import names
 from store.block import Bytes
-from store.errors import IoFailure
 from store.pages import PAGE, whole
 
 LARGEST_FILE = 1 << 29
@@ -53,7 +51,7 @@ class LayerFiles:
         self._files: list[_File] = []
         self._end = LARGEST_FILE
         self._dirty: dict[str, int] = {}
-        self._writes: list[Writing] = []
+        self._writes: list[Task] = []
         self.behind = 0
         """Bytes appended since the last sync began."""
         self._created = False
@@ -73,7 +71,7 @@ class LayerFiles:
             self.behind += len(data)
         return file.name, offset
 
-    def hand_over(self, pages: Bytes, size: int) -> tuple[str, int, Writing]:
+    def hand_over(self, pages: Bytes, size: int) -> tuple[str, int, Task]:
         """Let another thread write a run; (file name, offset, what tells that it is done).
 
         pages: uint8[whole(size)] at the address of a page: the run, then zeros. They stay as they
@@ -94,14 +92,9 @@ class LayerFiles:
 
     def _write(self, fd: int, direct: int | None, pages: Bytes, size: int, offset: int) -> None:
         if direct is not None:
-            try:
-                self._fs.pwrite(direct, pages.data, offset)
-            except IoFailure as error:
-                if error.errno != errno.EINVAL:
-                    raise
-                self._directs = False  # only now this file system says that it cannot
-            else:
+            if self._fs.pwrite_direct(direct, pages.data, offset):
                 return
+            self._directs = False
         self._fs.pwrite(fd, pages.data[:size], offset)
 
     def _place(self, size: int, unit: int) -> tuple[_File, int]:

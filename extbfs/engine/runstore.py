@@ -16,11 +16,13 @@ HANDED_OVER = 1 << 17
 
 
 class RunStore:
-    """Puts the runs of one layer away; thread-safe. What lies in `files` is durable once they are
-    synced, the rest with the catalogue."""
+    """Puts the runs of one layer away; thread-safe.
+
+    What goes to the files is durable once these are synced, the rest with the catalogue.
+    """
 
     def __init__(self, files: LayerFiles) -> None:
-        self.files = files
+        self._files = files
         self._inline_bytes = 0
         self._index_rows = 0
 
@@ -30,11 +32,9 @@ class RunStore:
         if size <= INLINE_RUN and self._inline_bytes + size <= INLINE_LAYER:
             self._inline_bytes += size
             return StoredRun(meta, bytes(data))
-        if worker is None:
-            return StoredRun(meta.placed(*self.files.append(data)))
-        index = self._index_of(worker, meta.blocks)
-        if size < HANDED_OVER:
-            place = self.files.append(data)
+        index = None if worker is None else self._index_of(worker, meta.blocks)
+        if worker is None or size < HANDED_OVER:
+            place = self._files.append(data)
         else:
             place = self._hand_over(worker, size)
         return StoredRun(meta.placed(*place), index=index)
@@ -43,7 +43,7 @@ class RunStore:
         """Let the writer write the run that the worker has just finished: (file name, offset)."""
         worker.wait_written()
         pages = worker.builder.pages()
-        file, offset, worker.writing = self.files.hand_over(pages, size)
+        file, offset, worker.writing = self._files.hand_over(pages, size)
         worker.builder.swap()
         return file, offset
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from extbfs.engine.background import Task
 from extbfs.engine.budget import STAGING, MemoryPlan
 from extbfs.engine.laws import Tally
-from extbfs.engine.writer import Writing
 from extbfs.errors import LimitError
 from store.external import ExternalSorter
 from store.layer import Scratch
@@ -66,7 +66,7 @@ class Worker:
         self.scratch = Scratch()
         self.history_scratch = Scratch()
         self.builder = builder
-        self.writing: Writing | None = None
+        self.writing: Task | None = None
         self.flushed = 0
         self.written: list[SpillMeta] = []
         self.spill_part: Callable[[Worker], None] | None = None

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from extbfs.engine import layerfile
+from extbfs.engine.background import Background
 from extbfs.engine.disk import DiskMeter
 from extbfs.engine.layerfile import LayerFiles
-from extbfs.engine.writer import Writer
 from store import names
 from store.errors import DiskFull, DiskLimit, IoFailure
 from store.fs import FileSystem
@@ -38,14 +38,14 @@ class _Engine:
     run: str
     meter: DiskMeter
     memory: _Memory
-    writer: Writer
+    writer: Background
 
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Any]:
     (tmp_path / names.LAYERS).mkdir()
     meter = DiskMeter(str(tmp_path), 1 << 30)
-    engine = _Engine(FileSystem(), str(tmp_path), meter, _Memory(-1), Writer())
+    engine = _Engine(FileSystem(), str(tmp_path), meter, _Memory(-1), Background("writer"))
     yield engine
     engine.writer.close()
 
@@ -187,7 +187,7 @@ def test_close_waits_for_what_is_under_way(engine: Any) -> None:
 
 
 def test_the_writer_goes_on_after_an_error_and_ends_its_thread() -> None:
-    writer = Writer()
+    writer = Background("writer")
     told: list[int] = []
     bad = writer.begin(lambda: told.append(1 // 0))
     good = writer.begin(lambda: told.append(2))

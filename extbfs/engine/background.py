@@ -1,4 +1,4 @@
-"""The writer: a thread that writes what is finished while the crew computes on."""
+"""A thread that does things one after another while the crew computes on."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 
-class Writing:
-    """Something handed to the writer."""
+class Task:
+    """Something to be done in the background."""
 
-    def __init__(self, write: Callable[[], None]) -> None:
-        self._write = write
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
         self._under_way = threading.Lock()
         self._under_way.acquire()
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Do it; the writer's thread calls this."""
+        """Do it; the background's thread calls this."""
         try:
-            self._write()
+            self._work()
         except BaseException as error:
             self._error = error
         finally:
@@ -37,31 +37,33 @@ class Writing:
             raise self._error
 
 
-class Writer:
+class Background:
     """Does what it is given one after another, in one thread that begins with the first."""
 
-    def __init__(self) -> None:
-        self._jobs: SimpleQueue[Writing | None] = SimpleQueue()
+    def __init__(self, name: str) -> None:
+        """name: of the thread."""
+        self._name = name
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def begin(self, write: Callable[[], None]) -> Writing:
-        """Let write() be done in the background. Any thread may call."""
-        writing = Writing(write)
+    def begin(self, work: Callable[[], None]) -> Task:
+        """Let work() be done in the background. Any thread may call."""
+        task = Task(work)
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="writer", daemon=True)
+                self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
                 self._thread.start()
-        self._jobs.put(writing)
-        return writing
+        self._tasks.put(task)
+        return task
 
     def _serve(self) -> None:
-        while (writing := self._jobs.get()) is not None:
-            writing.run()
+        while (task := self._tasks.get()) is not None:
+            task.run()
 
     def close(self) -> None:
         """Finish what was begun and end the thread."""
         if self._thread is not None:
-            self._jobs.put(None)
+            self._tasks.put(None)
             self._thread.join()
             self._thread = None
